@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 import axis_data
-from fit_pools import Fitted, Sample, figures, fit_evaluated
-from model_fits import fit_loss_weights
+from fit_pools import Fitted, Sample, figures, fit_further
+from model_fits import fit_bin_weights
 from skilloscope.chess.analysis.evaluations import Evaluations, read_evaluated
 from skilloscope.chess.human.played import move_evidence, move_losses, played_moves
 from skilloscope.core.columns import Array, Ints
 from skilloscope.evidence.axis import EVALUATIONS, Effort, elo_axis
-from skilloscope.models.joint import LossWeights, loss_curves
+from skilloscope.models.bins import LOSS_EDGES, LOSS_FEATURES, BinWeights, bin_curves
 from skilloscope.studies.calibrate import POOL_ELO
 
 SAMPLE = axis_data.SHARED / "evals" / "kaggle_finding_elo_1000_sf_eval.ndjson.gz"
@@ -68,7 +68,7 @@ def main() -> None:
     for own in range(FOLDS):
         inside = fold == own
         rest = Sample(elo[~inside], {**{n: c[~inside] for n, c in curves.items()}, EVALUATED: losses[~inside]})
-        effects = fit_evaluated([rest], [priors["opponents"][~inside]], plain)
+        effects = fit_further([rest], [priors["opponents"][~inside]], plain, EVALUATED)
         logs[inside] = effects.logs(
             Sample(elo[inside], {n: c[inside] for n, c in {**curves, EVALUATED: losses}.items()})
         )
@@ -77,7 +77,7 @@ def main() -> None:
         for said, moves in (("prior alone", 0 * logs), ("moves", alone), ("moves and losses", logs)):
             print(f"{name}, {said}: {shown(moves + prior, elo)}", flush=True)
     everybody = Sample(elo, {**curves, EVALUATED: losses})
-    effects = fit_evaluated([everybody], [priors["opponents"]], plain)
+    effects = fit_further([everybody], [priors["opponents"]], plain, EVALUATED)
     one = effects.effects[EVALUATED]
     half = round(one.person_sd / 2**0.5, 1)
     sources = {**effects.effects, EVALUATED: replace(one, game_sd=half, person_sd=half)}
@@ -103,20 +103,21 @@ def read_sides(evaluations: Evaluations) -> dict[str, Array]:
         found[name] = np.zeros((len(elo), len(POOL_ELO)))
         found[name][np.array(rows.labels, dtype=np.int64)[own]] = rows.curves[own][:, ::5]
     known = move_losses(moves, evaluations)
-    return {**found, "side": side[known.at], "losses": known.losses, "features": known.features}
+    return {**found, "side": side[known.at], "losses": known.values, "features": known.features}
 
 
-def weights_of(found: dict[str, Array], people: npt.NDArray[np.bool_]) -> LossWeights:
+def weights_of(found: dict[str, Array], people: npt.NDArray[np.bool_]) -> BinWeights:
     """Return the weights of losses fitted to some people."""
     side = found["side"].astype(np.int64)
     use = people[side]
-    return fit_loss_weights(found["losses"][use], found["features"][use], found["elo"][side[use]])
+    kind = LOSS_EDGES, LOSS_FEATURES
+    return fit_bin_weights(found["losses"][use], found["features"][use], found["elo"][side[use]], kind)
 
 
-def lost(found: dict[str, Array], weights: LossWeights) -> Array:
+def lost(found: dict[str, Array], weights: BinWeights) -> Array:
     """Return what the losses of every person say, on POOL_ELO."""
     side: Ints = found["side"].astype(np.int64)
-    return loss_curves(found["losses"], found["features"], weights, side, len(found["elo"]), POOL_ELO)
+    return bin_curves(found["losses"], found["features"], weights, side, len(found["elo"]), POOL_ELO)
 
 
 def some_games(evaluations: Evaluations, most: int) -> Evaluations:

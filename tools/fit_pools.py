@@ -6,8 +6,8 @@ The files are written by `tools/pool_curves.py`, those of --fide with --over-the
 the moves say along POOL_ELO; people are marked as for fitting (number mod 12 = 7) or for the report (mod 12 = 5).
 The prior of a pool is the smoothed histogram of its people, one vote each, without those of the report. The effects
 (temper of each source, what the opening has to itself, and `PersonEffect`) maximise the log-density of the true
-ratings of the people for fitting, with one, five and twenty of their games. Ways to FIDE of pools that
---fide lacks stay.
+ratings of the people for fitting, with one, five and twenty of their games. Evaluations and clocks become efforts where
+they raise that of one game by more than two standard errors. Ways to FIDE of pools that --fide lacks stay.
 """
 
 from __future__ import annotations
@@ -24,25 +24,23 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from model_fits import fit_loss_weights
 from pool_curves import GAMES, YOUNG, pools_of_games
-from skilloscope.chess.analysis.evaluations import MATE_CAP
+from pool_observed import FIT, REPORT, SOURCES, Observed, time_weights
 from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import POOLS
-from skilloscope.core.columns import Array, Ints
-from skilloscope.evidence.axis import EVALUATIONS, Effects, PersonEffect, blurred, elo_axis
+from skilloscope.core.columns import Array
+from skilloscope.evidence.axis import CLOCKS, EVALUATIONS, Effects, PersonEffect, blurred, elo_axis
 from skilloscope.evidence.posterior import Tabulated
-from skilloscope.models.joint import ONLINE_RANGE, LossWeights, loss_curves, loss_features, scaled_loss
+from skilloscope.models.joint import ONLINE_RANGE
 from skilloscope.studies.calibrate import POOL_ELO, log_scores, posterior_accuracy
 
-SOURCES = ("opening", "human", "evaluated")
-FIT, REPORT = 0, 1
 NAMES = {"lichess": "Lichess", "chesscom": "Chess.com"}
 BAND = 400.0
 LEAST_IN_BAND = 20
 STEP = float(POOL_ELO[1] - POOL_ELO[0])
 SMOOTH, FLOOR = 75.0, 0.02  # of the histogram of ratings: Elo, and the share that is spread evenly
-LEAST_JUDGED = 250  # games with evaluations for an effort that reads them
+LEAST_JUDGED = 1000  # games with evaluations for an effort that reads them: the weights are of the same people
+LEAST_TIMED = 100  # people for fitting with clocks, for one that reads those
 LEAST_YOUNG = 5  # games: a young pool's ratings of newcomers are provisional
 KNOTS = 300.0  # ratings between two points of the way to FIDE
 ENOUGH, LEAST_ELO = 60, 900.0  # people with five games for such a way; the Elo below which all look alike
@@ -79,7 +77,7 @@ class Sample:
         curves = np.zeros((people, *table["curves"].shape[1:]))
         np.add.at(curves, who, table["curves"][own])
         elo = np.bincount(who, table["rating"][own].astype(float), people) / games
-        return cls(elo, {name: curves[:, at] for at, name in enumerate(SOURCES[: curves.shape[1]])})
+        return cls(elo, {str(name): curves[:, at] for at, name in enumerate(table.get("sources", SOURCES))})
 
 
 @dataclass(frozen=True)
@@ -159,65 +157,13 @@ def mean_score(effects: Fitted, samples: Sequence[Sample], priors: Sequence[Arra
     return float(weight @ [one.mean() for one in scores] / weight.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """The games of a pool whose every position has an engine's value: their table, and what their moves lost."""
-
-    table: Mapping[str, npt.NDArray[Any]]
-    side: Ints
-    losses: Array
-    features: Array
-
-    @classmethod
-    def of(
-        cls, table: Mapping[str, npt.NDArray[Any]], games: Mapping[str, npt.NDArray[Any]], data: Path, pool: int
-    ) -> Judged:
-        """Return those of one pool; the games of each person are numbered again."""
-        want, known = table["want"], games["has_eval"].astype(bool)
-        rows = np.flatnonzero((want[:, 1] == pool) & known[want[:, 3]])
-        rows = rows[np.lexsort((want[rows, 5], want[rows, 2], want[rows, 0]))]
-        some = {name: table[name][rows] for name in ("want", "curves", "rating")}
-        _, first, who = np.unique(some["want"][:, [0, 2]], axis=0, return_index=True, return_inverse=True)
-        some["want"][:, 5] = np.arange(len(rows)) - first[who.reshape(-1)]
-        values = np.frombuffer(bz2.decompress((data / "evals.i16.bz2").read_bytes()), dtype="<i2").astype(float)
-        pawns = np.where(values == -32768, np.nan, np.clip(values / 100, -MATE_CAP, MATE_CAP))
-        starts = np.zeros(len(known), dtype=np.int64)
-        plies = games["plies"].astype(np.int64)[known]
-        starts[known] = np.cumsum(plies) - plies
-        place = np.full(len(want), -1)
-        place[rows] = np.arange(len(rows))
-        choices = table["choices"]
-        side, ply = place[choices[:, 0].astype(np.int64)], choices[:, 1].astype(np.int64)
-        use = (side >= 0) & (ply > 0)
-        side, ply, choices = side[use], ply[use], choices[use]
-        at = starts[some["want"][side, 3]] + ply
-        sign = np.where(ply % 2, -1.0, 1.0)
-        before, after = sign * pawns[at - 1], sign * pawns[at]
-        found = np.isfinite(before) & np.isfinite(after)
-        features = loss_features(choices[:, 2], choices[:, 3], before, ply)[found]
-        return cls(some, side[found], scaled_loss(before, after)[found], features)
-
-    def weights(self) -> LossWeights:
-        """Return the weights of losses of the people for fitting."""
-        use = self.table["want"][self.side, 0] == FIT
-        return fit_loss_weights(
-            self.losses[use], self.features[use], self.table["rating"][self.side[use]].astype(float)
-        )
-
-    def with_losses(self, weights: LossWeights) -> Mapping[str, npt.NDArray[Any]]:
-        """Return the table with what the losses say as a further source."""
-        sides = len(self.table["want"])
-        lost = loss_curves(self.losses, self.features, weights, self.side, sides, POOL_ELO)
-        return {**self.table, "curves": np.concatenate([self.table["curves"], lost[:, None]], axis=1)}
-
-
-def fit_evaluated(samples: Sequence[Sample], priors: Sequence[Array], plain: Fitted) -> Fitted:
-    """Return the effects of the losses that go best with those of the moves."""
+def fit_further(samples: Sequence[Sample], priors: Sequence[Array], plain: Fitted, name: str) -> Fitted:
+    """Return the effects of a further source that go best with those of the moves."""
     start = np.array([np.log(0.6), np.log(80.0)])
 
     def at(free: Array) -> Fitted:
         temper, sd = np.exp(free).tolist()
-        return Fitted({**plain.effects, "evaluated": Effects(round(temper, 4), 0.0, round(sd, 1))}, plain.person)
+        return Fitted({**plain.effects, name: Effects(round(temper, 4), 0.0, round(sd, 1))}, plain.person)
 
     def cost(free: Array) -> float:
         off = float(0.5 * ((free - start) ** 2).sum() / len(samples[0]))
@@ -252,6 +198,38 @@ def points_to_fide(samples: Sequence[Sample]) -> dict[str, Any] | None:
     points = [(float(at), round(float(elo))) for at, elo in zip(knots, elo_of(free), strict=True) if elo >= LEAST_ELO]
     ratings, elo = zip(*points, strict=True)
     return {"ratings": ratings, "elo": elo, "sd": round(float(100 * np.exp(free[1])))}
+
+
+def with_further(
+    effort: dict[str, Any], table: Mapping[str, Array], pool: int, name: str, plain: Fitted, prior: Tabulated
+) -> tuple[dict[str, Any], float, float]:
+    """Write the effects of a further source and its figures into an effort; return those of its games without it.
+
+    Also by how much the source raises the log-density of the ratings of people for fitting, each of their games alone,
+    with the standard error: a mean over people of means over their games.
+    """
+    density = prior.log_density(POOL_ELO)
+    people = [one for one in (Sample.of(table, pool, [FIT], many) for many in GAMES) if len(one)]
+    both = fit_further(people, [density] * len(people), plain, name)
+    reported = [Sample.of(table, pool, [REPORT], many) for many in GAMES]
+    effort |= {
+        "effects": {source: vars(one) for source, one in both.effects.items()},
+        "measured": accuracy(reported, both, prior),
+    }
+    rows = np.flatnonzero(table["want"][:, 0] == FIT)
+    curves = {source: table["curves"][rows, at] for at, source in enumerate((*SOURCES, name))}
+    each = Sample(table["rating"][rows].astype(float), curves)
+    apart = log_scores(both.logs(each) + density, each.elo)
+    apart -= log_scores(plain.logs(without(each, name)) + density, each.elo)
+    who = np.unique(table["want"][rows, 2], return_inverse=True)[1]
+    more = np.bincount(who, apart) / np.bincount(who)
+    bare = accuracy([without(one, name) for one in reported], plain, prior)
+    return bare, float(more.mean()), float(more.std() / len(more) ** 0.5)
+
+
+def without(sample: Sample, name: str) -> Sample:
+    """Return the sample without one source."""
+    return Sample(sample.elo, {source: rows for source, rows in sample.curves.items() if source != name})
 
 
 def accuracy(samples: Sequence[Sample], effects: Fitted, prior: Tabulated) -> dict[str, Any]:
@@ -298,6 +276,8 @@ def main() -> None:
     options = parser.parse_args()
     games, report = dict(np.load(options.data / "games.npz")), {}
     online, pools = read_curves(options.online), pools_of_games(games)
+    tenths = np.frombuffer(bz2.decompress((options.data / "clocks.u16.bz2").read_bytes()), dtype="<u2")
+    clocks = np.where(tenths == 65535, np.nan, tenths / 10.0)
     fide = read_curves(options.fide) if options.fide else None
     found = np.unique(online["want"][:, 1]).tolist()
     priors = {number: prior_of(games, number) for number in found}
@@ -326,19 +306,22 @@ def main() -> None:
             "effects": sources, "settings": {}, "weights": None, "measured": measured, "person": asdict(effects.person),
         }  # fmt: skip
         efforts = {"instant": instant}
-        judged = Judged.of(online, games, options.data, number)
+        tried = []
+        judged = Observed.losses(online, games, options.data, number)
         if (judged.table["want"][:, 0] == FIT).sum() >= LEAST_JUDGED:
-            weights = judged.weights()
-            table = judged.with_losses(weights)
-            people = [one for one in (Sample.of(table, number, [FIT], many) for many in GAMES) if len(one)]
-            both = fit_evaluated(people, [prior.log_density(POOL_ELO)] * len(people), effects)
-            reported = [Sample.of(table, number, [REPORT], many) for many in GAMES]
-            efforts[EVALUATIONS] = {
-                **instant, "effects": {name: vars(one) for name, one in both.effects.items()},
-                "losses": weights.as_dict(), "measured": accuracy(reported, both, prior),
-            }  # fmt: skip
-            bare = [Sample(one.elo, {name: one.curves[name] for name in SOURCES[:2]}) for one in reported]
-            report[f"{pool}, games with evaluations, without them"] = accuracy(bare, effects, prior)
+            tried.append((EVALUATIONS, "losses", "evaluated", judged, judged.weights()))
+        timed = Observed.times(online, games, clocks, number)
+        if len(Sample.of(timed.table, number, [FIT], 1)) >= LEAST_TIMED:
+            tried.append((CLOCKS, "times", "clocks", timed, time_weights(games, clocks, number)))
+        for name, kind, source, observed, weights in tried:
+            effort = {**instant, kind: weights.as_dict()}
+            bare, gain, error = with_further(
+                effort, observed.with_source(source, weights), number, source, effects, prior
+            )
+            report[f"{pool}, {name}"] = {"gain": [gain, error], "without": bare, "with": effort["measured"]}
+            print(f"{pool}, {name}: {gain:+.3f} ± {error:.3f} nats a game of people for fitting", flush=True)
+            if gain > 2 * error:
+                efforts[name] = effort
         report[pool] = {"across": across, "efforts": efforts}
         low, high = (float(round(v, -2)) for v in np.percentile(samples[0].elo, [2, 98]))
         sides = int(((online["want"][:, 1] == number) & (online["want"][:, 0] == FIT)).sum())
@@ -361,8 +344,8 @@ def main() -> None:
         }  # fmt: skip
         target.write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n")
         short = {n: {k: v for k, v in own.items() if k != "bands"} for n, own in measured.items()}
-        if EVALUATIONS in efforts:
-            short |= {f"{n}, evaluations": own for n, own in efforts[EVALUATIONS]["measured"].items()}
+        for more in {EVALUATIONS, CLOCKS} & set(efforts):
+            short |= {f"{n}, {more}": own for n, own in efforts[more]["measured"].items()}
         print(pool, prior, *short.items(), effects, across, sep="\n  ", flush=True)
     options.report.write_text(json.dumps(report, indent=1) + "\n")
 

@@ -9,24 +9,28 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from skilloscope.core.columns import Array, Ints
+from skilloscope.models.bins import BinWeights
 from skilloscope.models.joint import (
     BENDS,
     CONTEXT,
-    LOSS_EDGES,
     MOST_LOSS,
     ORIGIN,
     PARTS,
     UNIT,
     JointChoices,
     JointWeights,
-    LossWeights,
     context_columns,
     elo_terms,
     log_alternatives,
     log_people,
     log_sums,
-    weighted_parts,
 )
+
+
+def weighted_parts(choices: JointChoices, basis: Array) -> Array:
+    """Return what the weights multiply in z, a row for each alternative: −√δ_d of each depth, log p, −[not listed]."""
+    people = log_people(choices, basis)
+    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
 
 
 def fit_weights(
@@ -118,16 +122,28 @@ def weights_covariance(
     return np.asarray(bread @ (summed.T @ summed) @ bread)
 
 
-def fit_loss_weights(
-    losses: npt.ArrayLike, features: Array, elo: npt.ArrayLike, *, ridge: float = 3e-5, steps: int = 120
-) -> LossWeights:
-    """Return the weights under which the losses of people of these Elos are likeliest, with a little ridge."""
-    elos = np.asarray(elo, dtype=float)
+def fit_bin_weights(
+    values: npt.ArrayLike,
+    features: Array,
+    elo: npt.ArrayLike,
+    kind: tuple[tuple[float, ...], tuple[str, ...]],
+    *,
+    ridge: float = 3e-5,
+    steps: int = 120,
+) -> BinWeights:
+    """Return the weights under which values of people of these Elos are likeliest; `kind`: edges and features.
+
+    Columns are scaled, and Elo is centred where the people are: otherwise the search would not come to an end.
+    """
+    elos, (edges, names) = np.asarray(elo, dtype=float), kind
     low, high = np.percentile(elos, [0.5, 99.5])
-    x = ((np.clip(elos, low, high) - ORIGIN) / UNIT)[:, None]
-    design = np.concatenate([features, x * features, x * x * features], axis=1)
-    bins, n, width = len(LOSS_EDGES) + 1, len(design), design.shape[1]
-    own = np.digitize(np.asarray(losses, dtype=float), LOSS_EDGES)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    y = ((np.clip(elos, low, high) - middle) / half)[:, None]
+    design = np.concatenate([features, y * features, y * y * features], axis=1)
+    scale = np.maximum(np.sqrt((design**2).mean(axis=0)), 1e-3)
+    design /= scale
+    bins, n, width = len(edges) + 1, len(design), design.shape[1]
+    own = np.digitize(np.asarray(values, dtype=float), edges)
     rows = np.arange(n)
 
     def cost(w: Array) -> tuple[float, Array]:
@@ -141,5 +157,7 @@ def fit_loss_weights(
         return value, -(design.T @ residual).ravel() / n + ridge * w
 
     found = minimize(cost, np.zeros(width * bins), jac=True, method="L-BFGS-B", options={"maxiter": steps}).x
-    level, slope, bend = np.split(found.reshape(width, bins), 3)
-    return LossWeights(level, slope, bend, (float(low), float(high)))
+    level, slope, bend = np.split(found.reshape(width, bins) / scale[:, None], 3)
+    m, h = (middle - ORIGIN) / UNIT, half / UNIT  # y = (x − m) / h
+    on_x = level - slope * m / h + bend * (m / h) ** 2, slope / h - 2 * bend * m / h**2, bend / h**2
+    return BinWeights(*on_x, (float(low), float(high)), edges, names)

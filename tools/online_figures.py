@@ -1,12 +1,10 @@
-"""What the online network is worth on people it has not seen: next to Maia, calibrated or not, and what clocks add.
+"""What the online network is worth on people it has not seen: next to Maia, calibrated or not.
 
     python tools/online_figures.py maia --data ONLINE --maia MAIA
     python tools/online_figures.py calibration --data ONLINE [--sides 3000]
-    python tools/online_figures.py clocks --data ONLINE --online FILES
 
 maia          log-probability and first choices by rating and speed, with standard errors by person
 calibration   by pool: how often the first choice is played and how often that was said; the temperature that fits best
-clocks        RMSE of one game by regressions on the posterior mean, the clock, and both (--online: by pool_curves.py)
 """
 
 from __future__ import annotations
@@ -22,15 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
-from fit_pools import FIT, REPORT, Fitted, Sample, read_curves
 from pool_curves import pools_of_games, with_queens
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import human
 from skilloscope.chess.pgn.facts import POOLS
 from skilloscope.core.columns import Array, Ints
-from skilloscope.evidence.axis import elo_axis
 from skilloscope.models.joint import HumanChoices, log_sums
-from skilloscope.studies.calibrate import POOL_ELO
 
 Columns = dict[str, npt.NDArray[Any]]
 REPORTED, AFTER, OF_A_SIDE, OF_A_PERSON = 5, 10, 4, 3
@@ -132,78 +127,18 @@ def calibration(online: Online, sides: int) -> Iterator[str]:
         )
 
 
-def clocks(online: Online, folder: Path, files: list[Path]) -> Iterator[str]:
-    """Print what clocks add to one game's estimate: ridge regressions on people for fitting, errors of the others."""
-    table, games = read_curves(files), online.games
-    has = games["has_clock"].astype(bool)
-    seconds = np.frombuffer(bz2.decompress((folder / "clocks.u16.bz2").read_bytes()), dtype="<u2") / 10.0
-    starts = np.zeros(len(has), dtype=np.int64)
-    starts[has] = np.cumsum(online.plies[has]) - online.plies[has]
-    yield "| pool | people | constant | moves | clock | both | difference of squares |"
-    for number, pool in enumerate(POOLS):
-        want = table["want"]
-        rows = np.flatnonzero((want[:, 1] == number) & has[want[:, 3]] & (want[:, 5] == 0))
-        if len(rows) < 100:
-            continue
-        axis = elo_axis(pool)
-        effort = axis.effort("instant")
-        assert effort.person is not None
-        rating = table["rating"][rows].astype(float)
-        curves = {name: table["curves"][rows, at] for at, name in enumerate(("opening", "human"))}
-        logs = Fitted(effort.effects, effort.person).logs(Sample(rating, curves)) + axis.prior().log_density(POOL_ELO)
-        density = np.exp(logs - logs.max(axis=1, keepdims=True))
-        mean = density @ POOL_ELO / density.sum(axis=1)
-        found = [features(online, seconds, starts, *want[row, 3:5].tolist()) for row in rows]
-        known = np.array([one is not None for one in found])
-        clock = np.array([one for one in found if one is not None])
-        part, rating, mean = want[rows, 0][known], rating[known], mean[known]
-        clock = (clock - clock[part == FIT].mean(axis=0)) / (clock[part == FIT].std(axis=0) + 1e-9)
-        squares = [
-            (ridge(design, rating, part)) ** 2 for design in (mean[:, None] / 300, clock, np.c_[mean / 300, clock])
-        ]
-        more, held = squares[2] - squares[0], rating[part == REPORT]
-        errors = " | ".join(f"{np.sqrt(one.mean()):.0f}" for one in squares)
-        error = more.std() / len(more) ** 0.5
-        yield f"| {pool} | {len(held)} | {held.std():.0f} | {errors} | {more.mean():+,.0f} ± {error:,.0f} |"
-
-
-def ridge(design: Array, rating: Array, part: Ints, weight: float = 10.0) -> Array:
-    """Return the errors for the people of the report of a regression on those for fitting."""
-    fit = part == FIT
-    middle, level = design[fit].mean(axis=0), rating[fit].mean()
-    centred = design[fit] - middle
-    slope = np.linalg.solve(centred.T @ centred + weight * np.eye(design.shape[1]), centred.T @ (rating[fit] - level))
-    return np.asarray(level + (design[~fit] - middle) @ slope - rating[~fit])
-
-
-def features(online: Online, seconds: Array, starts: Ints, game: int, side: int) -> list[float] | None:
-    """Return how one side used the clock; None where that is not known."""
-    left = seconds[starts[game] : starts[game] + online.plies[game]]
-    own, base, more = left[side::2], float(online.games["base"][game]), float(online.games["increment"][game])
-    if len(own) < 10 or own.max() >= 6553 or base <= 0:
-        return None
-    spent = np.maximum(-np.diff(np.r_[base, own]) + more, 0.0)
-    share = 100 * spent / (base + 40 * more)
-    levels = np.log1p([share[:10].mean(), share[5:].mean(), share.std(), np.median(share), share.max()])
-    middle = own[min(20, len(own) - 1)] / base
-    shares = [(spent < 1).mean(), (share > 5).mean(), middle, own[-1] / base, (own < 0.1 * base).mean()]
-    return [*levels.tolist(), *map(float, shares), len(own) / 40, float(left[1 - side :: 2].mean() / base)]
-
-
 def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("maia", "calibration", "clocks"))
+    parser.add_argument("what", choices=("maia", "calibration"))
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--maia", type=Path)
     parser.add_argument("--sides", type=int, default=3000, help="of each pool at most")
-    parser.add_argument("--online", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
     online = Online.read(asked.data)
     tables = {
         "maia": lambda: maia(online, asked.maia),
         "calibration": lambda: calibration(online, asked.sides),
-        "clocks": lambda: clocks(online, asked.data, asked.online),
     }
     for line in tables[asked.what]():
         print(line, flush=True)

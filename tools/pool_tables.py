@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from skilloscope.chess.pgn.facts import POOLS
-from skilloscope.evidence.axis import EVALUATIONS, EloAxis, elo_axis
+from skilloscope.evidence.axis import CLOCKS, EVALUATIONS, EloAxis, elo_axis
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "pools.md"
 GAMES = {"one_game": 1, "five_games": 5, "twenty_games": 20}
+EVIDENCE = {"instant": "moves", EVALUATIONS: "moves and evaluations", CLOCKS: "moves and clocks"}
 LEAST = 50
 """People of a band that is shown."""
 
@@ -62,7 +63,7 @@ def scales() -> Iterator[str]:
 
 def figures(axis: EloAxis) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Return the figures by effort and number of games."""
-    for name in ("instant", EVALUATIONS):
+    for name in EVIDENCE:
         if name in axis.efforts:
             for key, own in axis.efforts[name].measured.items():
                 yield (name, GAMES[key], own)
@@ -71,7 +72,7 @@ def figures(axis: EloAxis) -> Iterator[tuple[str, int, dict[str, Any]]]:
 def accuracy() -> Iterator[str]:
     """Return how well ratings are predicted."""
     rows = (
-        f"| {title(axis)} | {'moves' if effort == 'instant' else 'moves and evaluations'} | {games} | {own['people']} "
+        f"| {title(axis)} | {EVIDENCE[effort]} | {games} | {own['people']} "
         f"| {own['rmse']} ± {own['rmse_error']} | {own['constant_rmse']} | {own['bias']:+d} | {own['sd']} "
         f"| {own['covers']:.3f} |"
         for axis in axes()

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.analysis.evaluations import evaluations_from_comments
-from skilloscope.chess.human.played import loss_evidence, move_evidence, move_losses, played_moves
+from skilloscope.chess.human.played import move_evidence, move_losses, observed_evidence, played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import ELO, EVALUATIONS, elo_axis
-from skilloscope.models.joint import LOSS_EDGES, LOSS_FEATURES, LossWeights, scaled_loss
+from skilloscope.models.bins import LOSS_EDGES, LOSS_FEATURES, BinWeights
+from skilloscope.models.joint import scaled_loss
 
 GAME = """[White "Ann"]
 [Black "Bob"]
@@ -27,26 +28,24 @@ def moves():
     return played_moves(read_games(io.StringIO(GAME)))
 
 
-def weights() -> LossWeights:
+def weights() -> BinWeights:
     bins = len(LOSS_EDGES) + 1
     slope = np.zeros((len(LOSS_FEATURES), bins))
     slope[0] = np.linspace(1.0, -1.0, bins)
-    return LossWeights(
-        np.zeros((len(LOSS_FEATURES), bins)), slope, np.zeros((len(LOSS_FEATURES), bins)), (1000.0, 2800.0)
-    )
+    return BinWeights(0 * slope, slope, 0 * slope, (1000.0, 2800.0), LOSS_EDGES, LOSS_FEATURES)
 
 
 def with_losses(moves, evaluations, labels, weights):
-    rows = loss_evidence(moves, move_losses(moves, evaluations), labels, weights)
+    rows = observed_evidence(moves, move_losses(moves, evaluations), labels, weights)
     return EvidenceTable.concat([move_evidence(moves, labels), rows])
 
 
 def test_a_loss_is_the_movers_own_and_needs_a_value_before_and_after(moves):
     found = move_losses(moves, evaluations_from_comments(moves.games))
     assert found.at.tolist() == [1, 2, 3, 4]
-    assert found.losses[0] == pytest.approx(scaled_loss(1.1, 0.3), abs=1e-5)
-    assert found.losses[2] > 2
-    assert found.losses[3] == pytest.approx(0, abs=0.1)
+    assert found.values[0] == pytest.approx(scaled_loss(1.1, 0.3), abs=1e-5)
+    assert found.values[2] > 2
+    assert found.values[3] == pytest.approx(0, abs=0.1)
 
 
 def test_who_loses_much_is_thought_weaker_and_the_source_stands_beside_the_others(moves):
@@ -61,7 +60,7 @@ def test_who_loses_much_is_thought_weaker_and_the_source_stands_beside_the_other
 def test_a_move_without_a_label_counts_for_nobody_and_other_games_are_refused(moves):
     found = move_losses(moves, evaluations_from_comments(moves.games))
     labels = [None if black else "Ann" for black in moves.black.tolist()]
-    assert loss_evidence(moves, found, labels, weights()).decisions.tolist() == [2]
+    assert observed_evidence(moves, found, labels, weights()).decisions.tolist() == [2]
     with pytest.raises(InputError, match="games"):
         move_losses(moves, evaluations_from_comments(read_games([])))
 

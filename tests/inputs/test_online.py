@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from online_sites import Site, game, online_sites
+from skilloscope.chess.pgn.games import read_games
+from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
 from skilloscope.inputs import online
 from skilloscope.inputs.online import Fetching, is_account, started
+from skilloscope.web import safe_fetch
 from skilloscope.web.safe_fetch import checked_opener
 
 ACCOUNTS = ("lichess:Ann", "chesscom:Ann")
@@ -130,3 +136,27 @@ def test_what_is_no_account_is_refused_before_anything_is_asked(text):
     assert not is_account("games.pgn")
     with pytest.raises(InputError, match="cannot be fetched at once"):
         fetching("lichess:Ann", most=3001)
+
+
+def test_the_command_fetches_into_a_file_and_goes_on_from_it(site, monkeypatch, tmp_path):
+    monkeypatch.setattr(safe_fetch, "checked_opener", partial(checked_opener, private=True))
+    monkeypatch.setattr(online.time, "sleep", lambda _: None)
+    out = tmp_path / "games.pgn"
+
+    def run(account: str, to: Path = out) -> str:
+        result = CliRunner().invoke(app, ["export", account, "--out", str(to)])
+        return f"{result.output}{result.exception or ''}"
+
+    site.faults = ["cut 20000", *["500"] * 9]
+    assert "stopped sending after" in run("lichess:Ann")
+    begun = len(read_games(out))
+    assert 0 < begun < 60
+    site.games, site.faults = 65, []
+    for line in (f"{65 - begun} new games", "0 new games"):
+        assert line in run("lichess:Ann")
+        found = read_games(out)
+        assert (len(found), found.tally.counts) == (65, {})
+    dates = found.headers["date"].to_pylist()
+    assert dates == sorted(dates, reverse=True)
+    assert "does not hold games of chesscom:Ann" in run("chesscom:Ann")
+    assert "into a PGN file" in run("lichess:Ann", tmp_path / "x.parquet")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skilloscope.chess.analysis.evaluations import evaluations_from_comments
-from skilloscope.chess.human.played import loss_evidence, move_evidence, move_losses, played_moves
+from skilloscope.chess.human.played import move_evidence, move_losses, observed_evidence, played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import EVALUATIONS, elo_axis
@@ -37,7 +37,7 @@ def test_move_by_move_gives_what_the_whole_game_gives(values):
     table = move_evidence(moves, labels, opening_moves=axis.opening_moves)
     if values:
         losses = move_losses(moves, evaluations_from_comments(moves.games))
-        table = EvidenceTable.concat([table, loss_evidence(moves, losses, labels, effort.losses)])
+        table = EvidenceTable.concat([table, observed_evidence(moves, losses, labels, effort.losses)])
     for side, found in enumerate(sides(values)):
         whole = axis.posterior(table.curves_of(bool(side)), effort.name, axis.prior())
         assert found["axis_elo"] == pytest.approx(whole.mean, abs=0.5)

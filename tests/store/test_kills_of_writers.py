@@ -22,6 +22,8 @@ from skilloscope.chess.analysis.files import damaged_answers, read_export
 from skilloscope.inputs.bundled import analyses_file
 from skilloscope.ratings.periods.saved import load_ratings
 from skilloscope.store import Store
+from skilloscope.web.library import Libraries
+from skilloscope.web.records import GameText
 
 FORKS = """
 import os, sys, time
@@ -94,6 +96,16 @@ def work(number):
 """
 
 
+LIBRARY = """
+from skilloscope.web.library import Libraries
+from skilloscope.web.records import GameText
+def work(number):
+    libraries = Libraries(folder / "library.sqlite")
+    libraries.opened("visitor").put(*(GameText(f"{number}-{at}", "1. e4 *" * 300) for at in range(20)))
+    libraries.close()
+"""
+
+
 def check_page(folder: Path, last: int, _: list[str]) -> None:
     first, middle, end = (folder / "page.html").read_text().split()
     assert first == end
@@ -137,6 +149,16 @@ def check_import(folder: Path, _: int, said: list[str]) -> None:
         assert list(damaged_answers(store)) == []
 
 
+def check_library(folder: Path, last: int, _: list[str]) -> None:
+    libraries = Libraries(folder / "library.sqlite")
+    assert list(libraries.damaged()) == []
+    library = libraries.opened("visitor")
+    found = {one.key for one in library.records(GameText)}
+    assert {f"{number}-{at}" for number in range(last + 1) for at in range(20)} <= found
+    assert (len(found) % 20, library.lost) == (0, 0)
+    libraries.close()
+
+
 Check = Callable[[Path, int, list[str]], None]
 WRITERS: dict[str, tuple[str, Check]] = {
     "a page": (PAGE, check_page),
@@ -144,6 +166,7 @@ WRITERS: dict[str, tuple[str, Check]] = {
     "ratings": (STATE, check_state),
     "a vacuum": (VACUUM, check_vacuum),
     "an import": (IMPORT, check_import),
+    "a library": (LIBRARY, check_library),
 }
 
 

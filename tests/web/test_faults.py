@@ -27,6 +27,8 @@ from skilloscope.web import jobs as queue
 from skilloscope.web import workers
 from skilloscope.web.app import create_app
 from skilloscope.web.jobs import DAY, Jobs, JobTask
+from skilloscope.web.library import Libraries, Library
+from skilloscope.web.records import GameText, Player
 from skilloscope.web.safety import Safety, kept_secret
 from skilloscope.web.uploads import add_upload
 from skilloscope.web.workers import Workers
@@ -196,6 +198,33 @@ def test_a_table_that_fails_does_not_say_where_the_server_keeps_it(tmp_path: Pat
         assert "t_1.csv" in job.error
 
 
+@pytest.mark.parametrize("flips", [40, pytest.param(1000, marks=pytest.mark.soak)])
+def test_a_flipped_bit_anywhere_in_a_library_is_counted_or_refused(tmp_path: Path, flips: int):
+    chance, path = random.Random(flips), tmp_path / "library.sqlite"
+    texts = [GameText(f"{at:03d}", "1. e4 e5 *" * 5) for at in range(60)]
+    libraries = Libraries(path)
+    key = libraries.opened("visitor").key
+    libraries.opened("visitor").put(*texts, Player(1, "Ann"), Player(2, "Bo"))
+    libraries._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    libraries.close()
+    whole = path.read_bytes()
+    for _ in range(flips):
+        data = bytearray(whole)
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        for ending in ("", "-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        path.write_bytes(data)
+        try:
+            libraries = Libraries(path)
+            library = Library(libraries, key)
+            found = library.records(GameText), library.records(Player)
+        except (StoreError, sqlite3.DatabaseError):  # which a page answers with a message
+            continue
+        finally:
+            libraries.close()
+        assert found == (texts, [Player(1, "Ann"), Player(2, "Bo")]) or library.lost
+
+
 def can_mount() -> bool:
     return subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode == 0
 
@@ -287,7 +316,7 @@ class Attacked:
         """
         begin, spent = time.monotonic(), self.processor()
         for name in self.acknowledged:
-            wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 300)
+            wait_for(lambda name=name: self.processor() and self.job(name)["state"] in ("done", "failed"), 900)
             assert self.job(name)["state"] == "done", self.job(name)
             assert self.ask("DELETE", f"/jobs/{name}")[0] == 200  # the disk is small
         spent = self.processor() - spent

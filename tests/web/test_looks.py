@@ -28,7 +28,7 @@ def pages(served: str, browser: Any, job: str) -> Iterator[Pages]:
     tab = browser.new_context().new_page()
     tab.set_default_timeout(300_000)
     found = {"empty": served, "nowhere": f"{served}/jobs/nowhere", "login": f"{served}/login", "ratings": job}
-    found |= {name: f"{served}/{name}" for name in ("results", "decisions", "live")}
+    found |= {name: f"{served}/{name}" for name in ("results", "decisions", "live", "library")}
     found |= {name: f"{served}/{name}" for name in ("play", "guess")}
     found |= {part: f"{job}/{part}" for part in ("event", "compare", "players/1", "players/4", "games/1", "games/5")}
     for name, text, path in (("leaderboard", RESULTS, "/results"), ("deciders", DECISIONS, "/decisions")):
@@ -110,6 +110,34 @@ def test_a_job_that_is_being_worked_on_can_be_heard_too(page, served):
     page.click("text=Cancel")
     page.wait_for_selector(".state.cancelled")
     assert serious(page) == []
+
+
+def test_the_library_can_be_seen_and_heard_by_everybody_and_used_by_keyboard(page, served):
+    for month in (1, 2):  # two uploads of one player, of a name that is hard to show
+        upload(page, served, "".join(pgn(LONG, f"Ben {month}{at}", Date=f"2024.{month:02d}.01") for at in range(3)))
+        page.wait_for_selector(".state.done")
+    page.click("text=In your library >> a")
+    page.wait_for_selector("text=3 new games")
+    player = page.url
+    for address in (f"{served}/library", player):
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(address)
+            page.wait_for_selector("h1")
+            assert serious(page) == []
+        for width in (390, 768, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(BEYOND, width) == [], address
+    page.goto(f"{served}/library")
+    page.focus("#main a")
+    page.keyboard.press("Enter")
+    page.wait_for_url(player)
+    page.focus("#alias")
+    page.keyboard.type("Ann Other")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".state.done")
+    page.goto(player)
+    assert page.locator("text=Ann Other").count() > 0
 
 
 def test_a_phone_shows_all_without_scrolling_sideways(page, pages):

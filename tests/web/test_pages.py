@@ -21,6 +21,7 @@ from skilloscope.chess.human.model import human
 from skilloscope.chess.human.played import played_moves
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.paths import store_file
+from skilloscope.evidence.axis import elo_axis
 from skilloscope.inputs.bundled import demo_file
 from skilloscope.inputs.load import EngineBudget, EngineJob
 from skilloscope.inputs.pipeline import analysed_games, effort_settings
@@ -29,7 +30,7 @@ from skilloscope.studies.game import game as one_game
 from skilloscope.studies.moves import moves_study
 from skilloscope.studies.report import report_on
 from skilloscope.studies.screen.screen import screen
-from skilloscope.web.api import game_view, ratings_view
+from skilloscope.web.api import game_view, player_view, ratings_view
 from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
 from skilloscope.web.pages import rendered
@@ -431,9 +432,15 @@ def test_serve_says_where_it_is_and_keeps_its_folder_to_itself(tmp_path):
 
 
 def test_an_export_of_a_server_is_answered_in_its_own_rating_first(tmp_path, stockfish):
+    from typer.testing import CliRunner
+
+    from skilloscope.cli.app import app
+
     speeds = [("Rapid", "600+0")] * 3 + [("Blitz", "180+2"), ("Blitz", "180+2")]
+    known = re.sub(r"([KQRBNOa-h][^ ]+)", r"\1 { [%eval 0.31] [%clk 0:02:50] }", ITALIAN)
+    site = "https://lichess.org/x"
     texts = [
-        pgn("Stranger", f"Other {n}", Event=f"Rated {speed} game", Site="https://lichess.org/x", TimeControl=time)
+        pgn("Stranger", f"Other {n}", known, Event=f"Rated {speed} game", Site=site, TimeControl=time)
         for n, (speed, time) in enumerate(speeds)
     ]
     texts.append(
@@ -447,7 +454,16 @@ def test_an_export_of_a_server_is_answered_in_its_own_rating_first(tmp_path, sto
     job = add_upload(jobs, "games", [("games.zip", body.getvalue())], owner="me", options={"effort": "quick"})
     do(jobs, job, tmp_path)
     ratings = jobs.report(job.id, "ratings")
-    assert (ratings["scale"]["pool"], ratings["players"][0]["player"]) == ("lichess-rapid", "Stranger")
+    (tmp_path / "games.zip").write_bytes(body.getvalue())
+    said = CliRunner().invoke(app, ["rate", str(tmp_path / "games.zip"), "--json"], catch_exceptions=False)
+    assert said.exit_code == 0, said.stderr
+    printed = json.loads(said.stdout)
+    assert (ratings["scale"]["pool"], printed["scale"]["pool"]) == ("lichess-rapid", "lichess-rapid")
+    named = [{one["player"]: one for one in found["players"]}["Stranger"] for found in (ratings, printed)]
+    assert {**named[0], **named[1]} == named[0], "every digit, whoever is asked"
+    assert named[0]["sources"]["evaluated"] > 0
+    others = [[one["elo"] for one in found["others"][0]["players"]] for found in (ratings, printed)]
+    assert others[0] == others[1]
     assert ratings["others"][0]["scale"]["pool"] == "lichess-blitz"
     assert ratings["skipped"]["unrated game or variant of a server"] == 1
     assert any("several pools" in line for line in ratings["warnings"])
@@ -462,14 +478,20 @@ def test_an_export_of_a_server_is_answered_in_its_own_rating_first(tmp_path, sto
     assert "Lichess blitz rating" in shown
 
 
-def test_pages_of_a_pool_that_is_not_compared_with_fide_are_shown(tmp_path):
-    game = pgn("Ann", "Bob", Event="Live Chess", Site="Chess.com", TimeControl="600")
+@pytest.mark.parametrize(("time", "pool"), [("600", "chesscom-rapid"), ("60", "chesscom-bullet")])
+def test_pages_of_a_pool_that_is_not_compared_with_fide_are_shown(tmp_path, time, pool):
+    moves = re.sub(r"([KQRBNOa-h][^ ]+)", r"\1 {[%clk 0:00:41.5]}", ITALIAN)
+    game = pgn("Ann", "Bob", moves, Event="Live Chess", Site="Chess.com", TimeControl=time)
     jobs = Jobs(tmp_path / "jobs.sqlite")
     job = add_upload(jobs, "games", [("games.pgn", game.encode())], owner="me", options={"effort": "instant"})
     do(jobs, job, tmp_path)
     view = ratings_view(jobs, jobs[job.id])
-    assert view["scale"]["pool"] == "chesscom-rapid"
+    assert view["scale"]["pool"] == pool
+    assert ("clocks" in view["players"][0]["sources"]) == ("clocks" in elo_axis(pool).efforts)
     assert "plays_like_fide" not in view["players"][0]
+    base = {"token": "", "path": "/", "has_password": False, "most_mb": 1, "keep_days": 1}
+    page = rendered("player.html", job=jobs[job.id], view=player_view(jobs, jobs[job.id], 1), **base)
+    assert ("the clocks in the games" in page) == ("clocks" in elo_axis(pool).efforts)
     shown = rendered("_ratings.html", job=jobs[job.id], view=view)
     assert "slow games" not in shown.split('<p class="lead">')[1].split("</p>")[0]
 

@@ -105,7 +105,10 @@ def exit_code(tally: Tally, good: int | None = None, *, strict: bool | None = No
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Give a function (done, total, note) that moves a bar on stderr; without a terminal a line now and then."""
+    """Give a function (done, total, note) that moves a bar on stderr; without a terminal a line now and then.
+
+    A total of 0 is not known.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     console, last = err(), time.monotonic()
@@ -114,7 +117,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
         nonlocal last
         if done == total or time.monotonic() - last > 10:
             last = time.monotonic()
-            console.print(f"{what}: {done:,} of {total:,}; {note}")
+            console.print(f"{what}: {done:,}{f' of {total:,};' if total else ''} {note}")
 
     if not console.is_terminal:
         yield plain
@@ -122,7 +125,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None, note="")
-        yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)
+        yield lambda done, total, note: bar.update(task, completed=done, total=total or None, note=note)
 
 
 def run(command: Callable[[], int | None]) -> int:

@@ -158,22 +158,36 @@ def _dry_run(paths: list[Path], work: EngineJob, planning: PlanOptions, player: 
 
 
 def export(
-    files: Annotated[list[Path], argument("PGN files, or folders of them.", metavar="GAMES…")],
-    out: Annotated[Path, option("Write one row a game: .parquet or .arrow.")],
+    files: Annotated[
+        list[Path],
+        argument("PGN files, folders, or lichess:NAME, chesscom:NAME.", metavar="GAMES…"),
+    ],
+    out: Annotated[Path, option("Write one row a game: .parquet or .arrow; .pgn for an account.")],
     positions_out: Annotated[
         Path | None, option("Write one row a position, too: .parquet or .arrow.", "--positions")
     ] = None,
     comments: Annotated[bool, option("Keep the texts of comments too; reading takes fifty times as long.")] = False,
+    most: Annotated[int, option("Of an account the newest games, so many.", min=1, max=3000)] = 1000,
     *,
     as_json: Json = False,
 ) -> int:
-    """Export games as a table: headers, opening, speed and moves; duplicates are left out."""
+    """Export games as a table: headers, opening, speed and moves; duplicates are left out. Or fetch an account's."""
+    from skilloscope.inputs.online import fetch_to, is_account
+
+    if accounts := [str(file) for file in files if is_account(str(file))]:
+        from skilloscope.web.safe_fetch import checked_opener
+
+        if len(files) > 1 or out.suffix != ".pgn" or positions_out:
+            raise OptionError("an account is fetched alone, into a PGN file", hint=f"{accounts[0]} --out games.pgn")
+        new = fetch_to(out, accounts[0], most, checked_opener(follow=False))
+        return show_done({"account": accounts[0], "new": new}, f"{out}: {plural(new, 'new game')}", as_json=as_json)
     from skilloscope.chess.pgn.game_tables import check_table, write_games
 
     for path in (out, positions_out):
         if path:
             check_table(path)
-    done = write_games(files, out, positions_out, comments=comments)
+    with console.progress_bar("exporting") as bar:
+        done = write_games(files, out, positions_out, comments=comments, progress=lambda n: bar(n, 0, "games read"))
     noted = f", {positions_out}: {plural(done.positions, 'position')}" if positions_out else ""
     line = f"{out}: {plural(done.games, 'game')}, {plural(done.moves, 'move')}{noted}; skipped: {done.tally}"
     return show_done(done.as_dict(), line, done.tally, as_json=as_json)

@@ -23,7 +23,8 @@ from skilloscope.core.text import read_object, typed
 from skilloscope.evidence import Evidence, EvidenceTable, Grid, Normal, Posterior, Prior, Uniform
 from skilloscope.evidence.posterior import Student, Tabulated, posterior_from_log_density
 from skilloscope.evidence.table import EqualSteps
-from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, JointWeights, LossWeights, elo_range
+from skilloscope.models.bins import LOSS_FEATURES, TIME_FEATURES, BinWeights
+from skilloscope.models.joint import ELO_RANGE, ONLINE_RANGE, JointWeights, elo_range
 from skilloscope.models.paired_comparison import discrepancy, expected_against
 
 STEP = 10.0
@@ -255,6 +256,8 @@ SCHEMA = 1
 EFFORTS = ("instant", "quick", "full")
 EVALUATIONS = "evaluations"
 """The effort of games that bring their evaluations: no engine is asked, what moves lost is evidence as well."""
+CLOCKS = "clocks"
+"""The effort of a pool in which the time that moves took is evidence as well, where games bring their clocks."""
 PRIORS = ("opponents", "population", "flat", "header", "file")
 DEFAULT_PRIOR = "opponents"
 HEADER_SD = 100.0
@@ -264,10 +267,8 @@ HEADER_SD = 100.0
 class Axis:
     """What evidence is about: a parameter with its grid, prior, effects, range and wording."""
 
-    parameter: str
-    """`Elo`, or `c` of the papers' agent."""
-    wording: str
-    """What the parameter measures, in words: `FIDE Elo, over-the-board classical play`."""
+    parameter: str  # `Elo`, or `c` of the papers' agent
+    wording: str  # what the parameter measures, in words: `FIDE Elo, over-the-board classical play`
     grid: Grid
     prior: Prior
     effects: Mapping[str, Effects]
@@ -308,10 +309,9 @@ class Effort:
     settings: Mapping[str, Any] = field(default_factory=dict)
     weights: JointWeights | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
-    losses: LossWeights | None = None
-    """The weights of single evaluations."""
-    person: PersonEffect | None = None
-    """What all sources share; None where each source has all of it to itself."""
+    losses: BinWeights | None = None  # the weights of single evaluations
+    times: BinWeights | None = None  # the weights of the time that single moves took
+    person: PersonEffect | None = None  # what all sources share; None where each source has all of it to itself
 
 
 @dataclass(frozen=True)
@@ -401,15 +401,12 @@ class EloAxis:
     population: Mapping[str, Any]
     valid: tuple[float, float]
     data: str
-    model: str
-    """The hash of the human model's weights: evidence by another is not on this axis."""
+    model: str  # the hash of the human model's weights: evidence by another is not on this axis
     opening_moves: int = 12
-    opponents: OpponentsPrior | None = None
-    """What the ratings of opponents say; None where it was not fitted."""
+    opponents: OpponentsPrior | None = None  # what the ratings of opponents say; None where it was not fitted
     axis: str = "FIDE Elo, over-the-board classical play"
     schema: int = SCHEMA
-    pool: str = "fide"
-    """Whose ratings these are: it decides which human model is asked."""
+    pool: str = "fide"  # whose ratings these are: it decides which human model is asked
     across: Across | None = None
     """Where its ratings lie among FIDE's; None for FIDE itself and where it was not measured."""
 
@@ -443,6 +440,9 @@ class EloAxis:
             for one in effort.effects.values():
                 if min(one.temper, one.game_sd, one.person_sd) < 0 or max(one.game_sd, one.person_sd) > _WIDEST:
                     raise InputError("an effect that is negative or too wide")
+            for weights, names in ((effort.losses, LOSS_FEATURES), (effort.times, TIME_FEATURES)):
+                if weights is not None and tuple(weights.features) != names:
+                    raise InputError("weights of losses and of times that are mistaken for each other")
             if (person := effort.person) is not None:
                 lists = person.elo, person.mean, person.sd, person.tail
                 if {*map(len, lists)} != {max(1, len(set(person.elo)))} or list(person.elo) != sorted(person.elo):
@@ -465,6 +465,7 @@ class EloAxis:
                 "weights": effort.weights.as_dict() if effort.weights else None,
                 "measured": dict(effort.measured),
                 **({"losses": effort.losses.as_dict()} if effort.losses else {}),
+                **({"times": effort.times.as_dict()} if effort.times else {}),
                 **({"person": asdict(effort.person)} if effort.person else {}),
             }
             for name, effort in self.efforts.items()

@@ -26,13 +26,7 @@ from skilloscope.evidence.axis import ELO, STEP, Effects, PersonEffect, blurred,
 from skilloscope.evidence.lattice import Lattice, SdFit, fit_sd, reflected_walk
 from skilloscope.models.joint import ELO_RANGE
 
-_EVERY = 2
-_INSIDE = slice(int((ELO_RANGE[0] - ELO[0]) / STEP), int((ELO_RANGE[1] - ELO[0]) / STEP) + 1, _EVERY)
-CELLS: Array = ELO[_INSIDE]
-_STEP = STEP * _EVERY
-_LATTICE = Lattice(float(CELLS[0] - _STEP / 2), float(CELLS[-1] + _STEP / 2), len(CELLS))
-_REACH = float(CELLS[-1] - CELLS[0])
-_DIFFERENCES = Lattice(-_REACH - _STEP / 2, _REACH + _STEP / 2, 2 * len(CELLS) - 1)
+_STEP = 2 * STEP
 _LEAST = 10.0  # person effects smaller than this are as good as none
 _POINTS, _ROUNDS = 5, 5
 _TRIED: Array = np.concatenate([[0.0], np.geomspace(4.0, 500.0, 16)])
@@ -59,11 +53,12 @@ BETWEEN = SdBelief(50.0, 0.75, "no measurement: between 10 and 250 Elo")
 
 @dataclass(frozen=True, eq=False)
 class PersonParts:
-    """One person's parts: what each source says of each part on CELLS, before the person's effect."""
+    """One person's parts: what each source says of each part on the cells, before the person's effect."""
 
     logs: Array  # sources × parts × cells
     loads: Array  # b = mean + loads·y, y ~ N(0, 1): sources × (an effect of each source, and what all share)
     times: Array
+    cells: Array  # Elos, equal steps of two of ELO
     mean: float = 0.0
 
     @classmethod
@@ -73,25 +68,29 @@ class PersonParts:
         effects: Mapping[str, Effects],
         times: npt.ArrayLike | None = None,
         person: PersonEffect | None = None,
+        within: tuple[float, float] = ELO_RANGE,
     ) -> "PersonParts":
         """Return the parts of one person from the curves of his games on ELO, by part and source."""
+        low, high = (round((end - ELO[0]) / STEP) for end in within)
+        inside = slice(low, high + 1, 2)
+        cells = ELO[inside]
         names = [name for name in effects if any(name in part for part in parts)]
-        logs = np.zeros((len(names), len(parts), len(CELLS)))
+        logs = np.zeros((len(names), len(parts), len(cells)))
         for s, name in enumerate(names):
             for t, part in enumerate(parts):
                 if name in part:
                     own, rows = effects[name], np.atleast_2d(np.array(part[name], dtype=float))
                     games = blurred(own.temper * read_for_pool(rows, own), own.game_sd)
-                    logs[s, t] = games.sum(axis=0)[_INSIDE]
+                    logs[s, t] = games.sum(axis=0)[inside]
         when = np.arange(len(parts), dtype=float) if times is None else np.asarray(times, dtype=float)
         sds, mean = np.array([effects[name].person_sd for name in names]), 0.0
         loads = np.diag(sds)[:, sds >= _LEAST]
         if person is not None and names:
             whole = sum(blurred(own.sum(axis=0), sd, _STEP) for own, sd in zip(logs, sds, strict=True))
-            level = float(_normal(np.exp(whole - np.max(whole))) @ CELLS)
+            level = float(_normal(np.exp(whole - np.max(whole))) @ cells)
             loads = np.column_stack([loads, np.full(len(names), np.sqrt(person.variance(level)))])
             mean = float(np.interp(level, person.elo, person.mean))
-        return cls(logs, loads, when, mean)
+        return cls(logs, loads, when, cells, mean)
 
     def __len__(self) -> int:
         return int(self.logs.shape[1])
@@ -100,8 +99,9 @@ class PersonParts:
         """Return log L of each part (points × parts × cells), given the person's effects (points × sources)."""
         total = np.zeros((len(b), *self.logs.shape[1:]))
         for own, shift in zip(self.logs, b.T, strict=True):
-            place = np.clip((CELLS + shift[:, None] - CELLS[0]) / _STEP, 0, len(CELLS) - 1)
-            low = np.minimum(place.astype(np.int64), len(CELLS) - 2)
+            at = self.cells
+            place = np.clip((at + shift[:, None] - at[0]) / _STEP, 0, len(at) - 1)
+            low = np.minimum(place.astype(np.int64), len(at) - 2)
             share = (place - low)[:, None, :]
             total += np.moveaxis(own[:, low], 1, 0) * (1 - share) + np.moveaxis(own[:, low + 1], 1, 0) * share
         return total
@@ -114,7 +114,7 @@ class PartsUnder:
     log_marginal: float
     weights: Array  # of the points of b
     parts: Array
-    common: Array  # mass on CELLS of what is common to the parts: in a star its middle, else the last part
+    common: Array  # mass on the cells of what is common to the parts: in a star its middle, else the last part
     changes: Array
     """Mass of differences: to the part before, in a star to what is common; the first of a chain has none."""
 
@@ -144,8 +144,8 @@ def fit_parts(
     tried = [under[float(sd)] for sd in _TRIED]
     said = f"sd {fit.sd:.0f} {'in a unit of time' if way == 'chain' else 'between parts'}"
     beliefs = [
-        averaged_beliefs([at[place] for at in tried], fit.weights, prior=f"{prior}; {said}")
-        for place, prior in enumerate(priors)
+        averaged_beliefs(one.cells, [at[place] for at in tried], fit.weights, prior=f"{prior}; {said}")
+        for place, (one, prior) in enumerate(zip(people, priors, strict=True))
     ]
     return beliefs, fit
 
@@ -168,7 +168,7 @@ class EffectPoints:
 
 def parts_under(person: PersonParts, prior: Prior, way: str, sd: float, points: EffectPoints) -> PartsUnder:
     """Return the posterior under one sd: of the step in a unit of time (chain), or between parts (star)."""
-    start = np.exp(np.asarray(prior.log_density(CELLS)))
+    start = np.exp(np.asarray(prior.log_density(person.cells)))
     start = start / start.sum()
     found = {"chain": _chain, "star": _star}[way](points.likelihood, start, np.diff(person.times), sd)
     scores = points.log_weights + found.log_totals
@@ -183,11 +183,12 @@ def pair_beliefs(person: PersonParts, prior: Prior, sd: float) -> PartBeliefs:
     """Return the posterior of two parts that vary around a common level with an sd; last change: second − first."""
     points = effect_points(person, prior, "star", sd)
     found = parts_under(person, prior, "star", sd, points)
-    step, start = _kernel(float(sd), 1.0), np.exp(np.asarray(prior.log_density(CELLS)))
+    elo = person.cells
+    step, start = _kernel(float(sd), 1.0, len(elo)), np.exp(np.asarray(prior.log_density(elo)))
     both = step @ (step * start[:, None])
     pair = _difference(found.weights, points.likelihood[:, 0], both, points.likelihood[:, 1])
-    beliefs = averaged_beliefs([found], np.ones(1), prior=f"{prior}; sd {sd:.0f} between parts")
-    return PartBeliefs(beliefs.parts, beliefs.common, [None, _DIFFERENCES.posterior(pair, prior="")])
+    beliefs = averaged_beliefs(person.cells, [found], np.ones(1), prior=f"{prior}; sd {sd:.0f} between parts")
+    return PartBeliefs(beliefs.parts, beliefs.common, [None, _differences(person.cells).posterior(pair, prior="")])
 
 
 def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> EffectPoints:
@@ -210,16 +211,25 @@ def effect_points(person: PersonParts, prior: Prior, way: str, sd: float) -> Eff
     return points
 
 
-def averaged_beliefs(found: Sequence[PartsUnder], weights: Array, *, prior: str) -> PartBeliefs:
+def _lattice(cells: Array) -> Lattice:
+    return Lattice(float(cells[0] - _STEP / 2), float(cells[-1] + _STEP / 2), len(cells))
+
+
+def _differences(cells: Array) -> Lattice:
+    reach = float(cells[-1] - cells[0]) + _STEP / 2
+    return Lattice(-reach, reach, 2 * len(cells) - 1)
+
+
+def averaged_beliefs(cells: Array, found: Sequence[PartsUnder], weights: Array, *, prior: str) -> PartBeliefs:
     """Return the posteriors averaged over what was tried for the sd."""
     used = [(one, w) for one, w in zip(found, weights, strict=True) if w > 0]
 
     def mixed(name: str) -> Array:
         return np.asarray(sum(w * getattr(one, name) for one, w in used))
 
-    changes = [_DIFFERENCES.posterior(row, prior=prior) if row.sum() > 0 else None for row in mixed("changes")]
-    parts = [_LATTICE.posterior(row, prior=prior) for row in mixed("parts")]
-    return PartBeliefs(parts, _LATTICE.posterior(mixed("common"), prior=prior), changes)
+    changes = [_differences(cells).posterior(row, prior=prior) if row.sum() > 0 else None for row in mixed("changes")]
+    parts = [_lattice(cells).posterior(row, prior=prior) for row in mixed("parts")]
+    return PartBeliefs(parts, _lattice(cells).posterior(mixed("common"), prior=prior), changes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +244,7 @@ class _Graph:
 
 def _chain(likelihood: Array, start: Array, gaps: Array, sd: float) -> _Graph:
     k, n_parts, n = likelihood.shape
-    steps = [_kernel(float(sd), float(gap)) for gap in gaps]
+    steps = [_kernel(float(sd), float(gap), n) for gap in gaps]
     forward, backward = np.empty((n_parts, k, n)), np.ones((n_parts, k, n))
     log_totals, mass = np.zeros(k), np.tile(start, (k, 1))
     for t in range(n_parts):
@@ -256,7 +266,7 @@ def _chain(likelihood: Array, start: Array, gaps: Array, sd: float) -> _Graph:
 
 
 def _star(likelihood: Array, start: Array, gaps: Array, sd: float) -> _Graph:
-    step = _kernel(float(sd), 1.0)
+    step = _kernel(float(sd), 1.0, likelihood.shape[2])
     messages = likelihood @ step
     log_messages = np.log(np.maximum(messages, np.finfo(float).tiny))
     everything = log_messages.sum(axis=1) + np.log(start)
@@ -274,18 +284,18 @@ def _difference(weights: Array, first: Array, step: Array | None, second: Array)
     carried = first if step is None else first @ step
     total = (carried * second).sum(axis=1)
     if not total.any():
-        return np.zeros(_DIFFERENCES.cells)
+        return np.zeros(2 * first.shape[1] - 1)
     scale = weights / np.maximum(total, np.finfo(float).tiny)
     both = (first * scale[:, None]).T @ second
     both = both if step is None else both * step
-    n = len(CELLS)
+    n = first.shape[1]
     place = np.arange(n)[None, :] - np.arange(n)[:, None] + n - 1
-    return np.asarray(np.bincount(place.ravel(), both.ravel(), _DIFFERENCES.cells), dtype=np.float64)
+    return np.asarray(np.bincount(place.ravel(), both.ravel(), 2 * n - 1), dtype=np.float64)
 
 
 @lru_cache(maxsize=256)
-def _kernel(sd: float, gap: float) -> Array:
-    return reflected_walk(sd**2 * gap / _STEP**2, len(CELLS))
+def _kernel(sd: float, gap: float, cells: int) -> Array:
+    return reflected_walk(sd**2 * gap / _STEP**2, cells)
 
 
 def _normal(mass: Array) -> Array:

@@ -60,8 +60,7 @@ class Scale:
     effects: Mapping[str, float] = field(default_factory=dict)
     """The discounting of the games of one person: temper, game_sd and person_sd, where they were measured."""
 
-    FIELDS: ClassVar = ("name", "axis", "provisional", "valid", "dispersion", "data")
-    """What studies send of it."""
+    FIELDS: ClassVar = ("name", "axis", "provisional", "valid", "dispersion", "data")  # what studies send of it
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "scale") -> "Scale":

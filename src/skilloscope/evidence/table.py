@@ -25,8 +25,8 @@ from skilloscope.core.table_files import read_checked, write_checked
 from skilloscope.core.text import read_object
 from skilloscope.evidence.posterior import Posterior, Prior, Uniform, posterior_from_log_density
 
-WITHOUT_ENGINE = ("opening", "human", "evaluated")  # sources that no engine was asked for
-SECOND_READINGS = ("evaluated",)  # sources that read moves which another source has counted already
+WITHOUT_ENGINE = ("opening", "human", "evaluated", "clocks")  # sources that no engine was asked for
+SECOND_READINGS = ("evaluated", "clocks")  # sources that read moves which another source has counted already
 _SCHEMA = 1
 _KEY = b"skilloscope_evidence"
 

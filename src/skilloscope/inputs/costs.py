@@ -78,20 +78,15 @@ class MoveJudgement:
     people_probability: float | None = None
     judge: str | None = None
     cost: float | None = None
-    chances: float | None = None
-    """Winning chances before the move, the mover's view."""
+    chances: float | None = None  # winning chances before the move, the mover's view
     chances_after: float | None = None
-    mark: str = ""
-    """`?!`, `?`, `??` or `!`; nothing where the cost is unknown, small, or not confirmed."""
-    checked: bool = False
-    """Whether a deep search has looked at the move."""
+    mark: str = ""  # `?!`, `?`, `??` or `!`; nothing where the cost is unknown, small, or not confirmed
+    checked: bool = False  # whether a deep search has looked at the move
     pawns_lost: float | None = None
     better: str | None = None
     better_uci: str | None = None
-    line: str = ""
-    """The best move and what follows it."""
-    reply: str | None = None
-    """The best answer to the move played."""
+    line: str = ""  # the best move and what follows it
+    reply: str | None = None  # the best answer to the move played
     found_by: Mapping[str, float] | None = None  # the share of people who find the best move, by level
 
     @property

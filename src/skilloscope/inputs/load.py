@@ -55,8 +55,7 @@ class EngineJob:
     progress: Callable[[Progress], None] | None = None
     skip_moves: int | None = None
     """How many moves of each side are left out as known; None: as the scope has it, 12 where there is a decision."""
-    max_abs_value: float = 3.0
-    """Positions whose best value lies beyond are left out as decided."""
+    max_abs_value: float = 3.0  # positions whose best value lies beyond are left out as decided
 
     def refuse_single_lines(self) -> None:
         """Refuse a search that lists one move: it cannot be used for ratings."""
@@ -94,8 +93,7 @@ class EngineJob:
 class EngineBudget:
     """How long engines may search, the seed of the sample that fits, and whether a missing engine is an error."""
 
-    minutes: float | None = None
-    """None: no limit."""
+    minutes: float | None = None  # None: no limit
     seed: int = 1
     strict: bool = False
 
@@ -175,8 +173,7 @@ class AnalysedDecisions:
     imported: int = 0
     failed: int = 0
     analyses: Analyses | None = None
-    players: tuple[str, ...] = ()
-    """The players that were asked for, by their whole names."""
+    players: tuple[str, ...] = ()  # the players that were asked for, by their whole names
     sample: Mapping[str, Any] = field(default_factory=dict)
     """The note about the games that fit a budget, where there was one."""
 

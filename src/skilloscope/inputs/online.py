@@ -14,10 +14,12 @@ import urllib.request
 from calendar import timegm
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from skilloscope.core.errors import InputError
+from skilloscope.core.paths import write_whole
 
 SITES = {"lichess": "https://lichess.org", "chesscom": "https://api.chess.com"}
 """The addresses that are asked, by what accounts of the site begin with."""
@@ -50,6 +52,11 @@ def started(pgn: str) -> str:
     return f"{found[1]} {found[2]}" if found else ""
 
 
+def split_texts(text: str) -> list[str]:
+    """Return the texts of the games of a file that a site has sent."""
+    return [pgn for pgn in re.split(r"^(?=\[Event )", text, flags=re.MULTILINE) if pgn.strip()]
+
+
 @dataclass
 class Fetching:
     """An import on its way: games after `since`, a time as `started` gives it; `kept` is the PGN that has come."""
@@ -59,7 +66,7 @@ class Fetching:
     most: int = MOST_GAMES
     since: str = ""
     kept: str = ""
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = field(default=lambda seconds: time.sleep(seconds))
     _seen: set[str] = field(default_factory=set)
     _until: str = ""
     _count: int = 0
@@ -73,7 +80,7 @@ class Fetching:
             raise InputError(f"{self.most} games cannot be fetched at once", hint=f"from 1 to {MOST_GAMES:,}")
         self.site, self.name = found[1], found[2]
         self.base, self.title, self._end = SITES[self.site], TITLES[self.site], time.monotonic() + _LONGEST
-        for pgn in re.split(r"^(?=\[Event )", self.kept, flags=re.MULTILINE):
+        for pgn in split_texts(self.kept):
             list(self._fresh(pgn))
 
     def games(self) -> Iterator[str]:
@@ -87,6 +94,8 @@ class Fetching:
                 return
             except InputError:
                 raise
+            except (TypeError, AttributeError, RecursionError) as error:  # JSON of another form
+                raise InputError(f"{self.title} sent what cannot be read", hint="try again later") from error
             except (OSError, http.client.HTTPException, ValueError) as error:  # a private address is a ValueError
                 tries = 0 if self._count > before else tries + 1
                 self._pause(error, tries)
@@ -105,7 +114,10 @@ class Fetching:
             hint = "try again later: it goes on from there"
             raise InputError(f"{self.title} stopped sending after {self._count:,} games", hint=hint) from error
         asked = error.headers.get("Retry-After", "") if isinstance(error, urllib.error.HTTPError) else ""
-        self.sleep(max(_WAIT, float(asked) if asked.isdecimal() else 0.0) if code == 429 else 2.0**tries)
+        seconds = max(_WAIT, float(asked) if asked.isdecimal() else 0.0) if code == 429 else 2.0**tries
+        if time.monotonic() + seconds > self._end:
+            raise InputError(f"{self.title} asks to wait for {seconds / 60:,.0f} minutes", hint="try again later")
+        self.sleep(seconds)
 
     def _lichess(self) -> Iterator[str]:
         asked = {"max": self.most - self._count + bool(self._count), "rated": "true", "clocks": "true"}
@@ -148,7 +160,7 @@ class Fetching:
         self._seen.add(name)
         self._count += 1
         self._until = min(when or self._until, self._until or when)
-        yield pgn.strip() + "\n\n"
+        yield pgn.strip().encode("utf-8", "replace").decode() + "\n\n"  # JSON may hold half a character
 
     def _json(self, path: str) -> dict[str, Any]:
         with self._open(path, "application/json") as reply:
@@ -160,6 +172,8 @@ class Fetching:
         return found if isinstance(found, dict) else {}
 
     def _open(self, path: str, accept: str) -> http.client.HTTPResponse:
+        if time.monotonic() > self._end:
+            raise InputError(f"{self.title} takes longer than an import may", hint="ask for fewer games")
         headers = {"User-Agent": "skilloscope", "Accept": accept, "Accept-Encoding": "identity"}
         reply: http.client.HTTPResponse = self.opener.open(
             urllib.request.Request(self.base + path, headers=headers), timeout=_TIMEOUT
@@ -168,17 +182,44 @@ class Fetching:
 
     def _lines(self, reply: http.client.HTTPResponse) -> Iterator[str]:
         """Yield the lines of a reply; a reply that is cut raises after its last whole line."""
-        rest, expected, came = b"", reply.headers.get("Content-Length"), 0
+        rest, expected, came = list[bytes](), reply.headers.get("Content-Length"), 0
         while piece := reply.read1(1 << 16):
             came += len(piece)
             self._bytes += len(piece)
             if self._bytes > _MOST_BYTES or time.monotonic() > self._end:
                 raise InputError(f"{self.title} sends more than an import may take", hint="ask for fewer games")
-            *lines, rest = (rest + piece).split(b"\n")
-            yield from (f"{line.decode('utf-8', 'replace')}\n" for line in lines)
+            *lines, last = piece.split(b"\n")
+            for line in lines:
+                yield f"{b''.join([*rest, line]).decode('utf-8', 'replace')}\n"
+                rest.clear()
+            rest.append(last)
         if expected is not None and came < int(expected):
-            raise http.client.IncompleteRead(rest)
-        yield rest.decode("utf-8", "replace")
+            raise http.client.IncompleteRead(b"".join(rest))
+        yield b"".join(rest).decode("utf-8", "replace")
+
+
+def fetch_to(path: Path, account: str, most: int, opener: urllib.request.OpenerDirector, **more: Any) -> int:
+    """Put the newest games of an account into a PGN file, next to those that are there; return how many are new.
+
+    The first line of the file says whether it was stopped: then the next run goes on from there.
+    """
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    state = re.match(r"% (\S+) (complete|after (.*))\n", old)
+    if old and (state is None or state[1] != account):
+        raise InputError(f"{path} does not hold games of {account} alone", hint="name another file")
+    there, done = split_texts(old.partition("\n")[2]), False
+    stopped = state is not None and state[2] != "complete"
+    since = (state[3] if state and stopped else max(map(started, there), default="")) or ""
+    games, new = Fetching(account, opener, most, since, "".join(there) if stopped else "", **more), list[str]()
+    try:
+        for pgn in games.games():
+            new.append(pgn)
+        done = True
+    finally:
+        if new or done:
+            head = f"% {account} {'complete' if done else f'after {since}'}\n"
+            write_whole(path, head + "".join(sorted([*new, *there], key=started, reverse=True)))
+    return len(new) + (fetch_to(path, account, most, opener, **more) if stopped else 0)  # what was played since
 
 
 def _milliseconds(when: str, more: int) -> int:

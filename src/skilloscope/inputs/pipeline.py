@@ -27,13 +27,15 @@ from skilloscope.chess.engine.engine import find_engine
 from skilloscope.chess.engine.settings import Settings
 from skilloscope.chess.human.model import Human, cached_human, human_on, shipped_network
 from skilloscope.chess.human.played import (
+    TIMED,
     PlayedMoves,
     header_columns,
-    loss_evidence,
     move_evidence,
     move_labels,
     move_losses,
+    move_times,
     movers_of,
+    observed_evidence,
     played_moves,
     unused_moves,
 )
@@ -61,14 +63,11 @@ class AnalysedGames:
     """Games on their way to the axis: what the engine said of them, and how they are to be read."""
 
     games: Games
-    judged: AnalysedDecisions | None
-    """None where no engine was asked."""
+    judged: AnalysedDecisions | None  # None where no engine was asked
     asked: RatingRequest
-    told: Sequence[str] = ()
-    """Why something is otherwise than asked for."""
+    told: Sequence[str] = ()  # why something is otherwise than asked for
     sample: Mapping[str, Any] = field(default_factory=dict)
-    others: "Sequence[AnalysedGames]" = ()
-    """The games of other pools in the same files, the most frequent first."""
+    others: "Sequence[AnalysedGames]" = ()  # the games of other pools in the same files, the most frequent first
     work: EngineJob | None = None
     """The engine's job, with which single moves are searched again; None where no engine was asked."""
     results: Results | Games | None = None
@@ -251,13 +250,10 @@ MoveKey = tuple[int, int]
 class GameEvidence:
     """What games say: a table for each method, the label of each move, and what counts for nobody."""
 
-    tables: dict[str, EvidenceTable]
-    """By method, that of the main figure first."""
-    labels: dict[MoveKey, Any]
-    """The label of each move; those that count for nobody are absent."""
+    tables: dict[str, EvidenceTable]  # by method, that of the main figure first
+    labels: dict[MoveKey, Any]  # the label of each move; those that count for nobody are absent
     tally: Tally
-    idle: dict[str, str]
-    """Players without a usable move, with the reason."""
+    idle: dict[str, str]  # players without a usable move, with the reason
 
     @property
     def main(self) -> EvidenceTable:
@@ -311,8 +307,7 @@ class _Part:
     labels: list[Any]
     people: list[Any]
     tables: dict[str, EvidenceTable]
-    reasons: list[str]
-    """Why each move counts for nobody; empty where it counts."""
+    reasons: list[str]  # why each move counts for nobody; empty where it counts
 
 
 def in_parts(ask: Callable[[int], Part | None], total: int, workers: int) -> Iterator[Part]:
@@ -347,7 +342,10 @@ def _part(games: Games, analyses: Analyses | None, question: _Question, playable
         table = move_evidence(read, counted, weights=effort.weights, opening_moves=opening_moves)
         if effort.losses is not None:
             losses = move_losses(alone, evaluations_from_comments(some))
-            table = EvidenceTable.concat([table, loss_evidence(alone, losses, counted, effort.losses)])
+            table = EvidenceTable.concat([table, observed_evidence(alone, losses, counted, effort.losses)])
+        if effort.times is not None and "time-spent" not in question.by:  # chosen by it, times say nothing
+            times = observed_evidence(alone, move_times(alone), counted, effort.times, TIMED)
+            table = EvidenceTable.concat([table, times])
         tables[kind] = replace(table, games=rows[table.games])
     return _Part(rows, moves, labels, people, tables, reasons)
 

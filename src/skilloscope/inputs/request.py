@@ -10,7 +10,7 @@ from skilloscope.chess.human.played import GROUPINGS
 from skilloscope.chess.pgn.facts import AUTO, FIDE, checked_pool
 from skilloscope.core.errors import InputError, OptionError, check_mass
 from skilloscope.evidence import EvidenceTable, Posterior, Prior
-from skilloscope.evidence.axis import DEFAULT_PRIOR, EVALUATIONS, Axis, Effects, Effort, EloAxis, elo_axis
+from skilloscope.evidence.axis import CLOCKS, DEFAULT_PRIOR, EVALUATIONS, Axis, Effects, Effort, EloAxis, elo_axis
 from skilloscope.evidence.scales import Scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 
@@ -78,11 +78,9 @@ class RatingRequest:
     by: str = "player"
     mass: float = 0.95
     agent_scale: Scale | None = None
-    model: Human | None = None
-    """What people play, with a memory where there is a store."""
+    model: Human | None = None  # what people play, with a memory where there is a store
     workers: int = 1
-    pool: str = ""
-    """The pool of the games: `auto` by their tags, a name, or nothing where the axis was asked for."""
+    pool: str = ""  # the pool of the games: `auto` by their tags, a name, or nothing where the axis was asked for
     progress: Callable[[int, int], None] | None = None
     priors: Mapping[str, Prior] | None = None
     """What the games say of players before any move of theirs: by `opponents` or by `file`; None until it is known."""
@@ -116,8 +114,8 @@ class RatingRequest:
         if pool in ("", FIDE):
             return replace(self, pool="")
         axis = elo_axis(pool)
-        wanted = self.effort.name if self.effort.name in axis.efforts else EVALUATIONS
-        effort = axis.efforts.get(wanted, axis.efforts[_INSTANT])
+        known = (name for name in (self.effort.name, CLOCKS, EVALUATIONS, _INSTANT) if name in axis.efforts)
+        effort = axis.efforts[next(known)]
         return replace(self, pool="", axis=axis, method="human", effort=effort, model=None)
 
     @property

@@ -15,7 +15,7 @@ from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.analysis.evaluations import Evaluations
 from skilloscope.chess.boards import Boards
 from skilloscope.chess.human.model import Human, human
-from skilloscope.chess.human.played import PlayedMoves, loss_evidence, move_evidence, move_losses
+from skilloscope.chess.human.played import PlayedMoves, move_evidence, move_losses, observed_evidence
 from skilloscope.core.columns import Array
 from skilloscope.core.errors import MissingExtraError
 from skilloscope.evidence import EvidenceTable, Normal, Posterior, Prior
@@ -31,8 +31,9 @@ from skilloscope.evidence.axis import (
     elo_posterior,
 )
 from skilloscope.evidence.sources.human import single_move_curves
-from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
-from skilloscope.models.joint import elo_range, loss_features, scaled_loss
+from skilloscope.evidence.sources.losses import expected_of_people, observed_curves
+from skilloscope.models.bins import loss_features
+from skilloscope.models.joint import elo_range, scaled_loss
 
 EloOfSides = Callable[
     [Sequence[int], Sequence[str], Sequence[float | None], int, Sequence[int | None]], list[dict[str, Any]]
@@ -71,8 +72,7 @@ class RunningElo:
 
     axis: EloAxis
     effects: Mapping[str, Effects]
-    prior: Prior | None = None
-    """The population's unless given."""
+    prior: Prior | None = None  # the population's unless given
     person: PersonEffect | None = None
     curves: dict[str, Array] = field(default_factory=dict)
 
@@ -112,7 +112,7 @@ def running_elo(
     places = list(range(len(moves)))
     table = move_evidence(moves, places, weights=effort.weights, opening_moves=axis.opening_moves)
     if effort.losses is not None and evaluations is not None:
-        losses = loss_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
+        losses = observed_evidence(moves, move_losses(moves, evaluations), places, effort.losses)
         table = EvidenceTable.concat([table, losses])
     sides = {bool(at): RunningElo(axis, effort.effects, prior, effort.person) for at, prior in enumerate(priors)}
     rows = []
@@ -206,5 +206,5 @@ class EloOfBoards:
             before, after = np.array([key[2]]), np.array([key[3]])
             features = loss_features([known.log_p], [known.entropy], before, [ply])
             one = np.zeros(1, dtype=np.int64)
-            self._lost[key] = lost_curves(scaled_loss(before, after), features, weights, one, 1)[0]
+            self._lost[key] = observed_curves(scaled_loss(before, after), features, weights, one, 1)[0]
         return self._lost[key]

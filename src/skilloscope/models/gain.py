@@ -48,8 +48,7 @@ class GainHistogram:
     <GainHistogram: 4 moves, mean -0.035>
     """
 
-    centipawns: Ints
-    """The gains that occurred, ascending."""
+    centipawns: Ints  # the gains that occurred, ascending
     counts: Ints
 
     def __post_init__(self) -> None:

@@ -20,15 +20,6 @@ to z, with δ at the last depth. a, b and c are sums: a parabola in Elo with a k
 number of the move, in the material left and in the value before the move. So people play first moves that they know
 and hardly ever blunder there, the side that stands worse takes more care, the winning side the shortest way.
 
-For games in which only the move that was played has a value, `LossWeights` says how much a move loses, given who makes
-it:
-
-    P(loss in bin k | E, f) = softmax_k( f·a_k + x·(f·b_k) + x²·(f·c_k) ),   x = (E − ORIGIN) / UNIT
-
-The loss is the scaled value before the move less the one after, with its sign: evaluations are noisy, and values below
-zero measure the noise. f describes the decision (what people think of the move, how open the choice is, how the game
-stands). What the alternatives are worth is not known, so this is no choice model.
-
 Evaluation scaling: a pawn matters less the more decided the game is. [RH11 sect. 5]
 
 In: decisions with values in pawns, the decider's view. Out: the same decisions with scaled values; the loss of an
@@ -409,79 +400,8 @@ def joint_curves(
     return out
 
 
-def weighted_parts(choices: JointChoices, basis: Array) -> Array:
-    """Return what the weights multiply in z, a row for each alternative: −√δ_d of each depth, log p, −[not listed]."""
-    people = log_people(choices, basis)
-    return np.column_stack([-choices.roots.astype(float), people, -(~choices.listed).astype(float)])
-
-
 def log_people(choices: JointChoices, basis: Array) -> Array:
     """Return log p of every alternative by the model of people's choices alone; `basis` has a row a decision."""
     owner = choices.owner
     people = (choices.human.astype(float) * basis[owner]).sum(axis=1)
     return np.asarray(people - log_sums(people, choices.offsets)[owner])
-
-
-LOSS_EDGES = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1, 0.17, 0.27, 0.45, 0.8)
-"""Where the bins of the scaled loss meet; the outer ones are open."""
-LOSS_FEATURES = ("one", "log p", "entropy", "decided", "level", "advantage", "ply")
-_LARGEST_VALUE = 3.0  # of the scaled value: the game is over
-
-
-@dataclass(frozen=True, eq=False)
-class LossWeights:
-    """The weights of every bin: a row for each feature."""
-
-    level: Array
-    slope: Array
-    bend: Array
-    valid: tuple[float, float]  # the Elos of those it was fitted to; beyond, the curves go on level
-    edges: tuple[float, ...] = LOSS_EDGES
-    features: tuple[str, ...] = LOSS_FEATURES
-
-    def __post_init__(self) -> None:
-        bins = len(self.edges) + 1
-        if not np.all(np.diff(self.edges) > 0):
-            raise InputError(f"edges of bins that do not rise: {self.edges}")
-        if tuple(self.features) != LOSS_FEATURES or {self.level.shape, self.slope.shape, self.bend.shape} != {
-            (len(LOSS_FEATURES), bins)
-        }:
-            raise InputError(f"weights of losses: {self.level.shape} and {self.slope.shape} do not fit {bins} bins")
-
-    def as_dict(self) -> About:
-        """Return the weights for JSON."""
-        arrays = {name: getattr(self, name).round(4).tolist() for name in ("level", "slope", "bend")}
-        return {**arrays, "valid": list(self.valid), "edges": list(self.edges), "features": list(self.features)}
-
-    def log_probabilities(self, features: Array, elo: float | Array) -> Array:
-        """Return log P of every bin, a row for each move; the Elo is one for all, or each mover's own."""
-        x = np.atleast_1d((np.clip(elo, *self.valid) - ORIGIN) / UNIT)[:, None]
-        logits = features @ self.level + x * (features @ self.slope) + x * x * (features @ self.bend)
-        top = logits.max(axis=1, keepdims=True)
-        return np.asarray(logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True)))
-
-
-def loss_features(log_p: npt.ArrayLike, entropy: npt.ArrayLike, before: npt.ArrayLike, ply: npt.ArrayLike) -> Array:
-    """Return LOSS_FEATURES of decisions: log p of the move and the entropy of the choice among people, value, ply."""
-    value = np.clip(scaled_value(before, 1.0), -_LARGEST_VALUE, _LARGEST_VALUE)
-    columns = (
-        np.ones(len(value)),
-        np.clip(log_p, -6.0, 0.0) / 2,
-        np.asarray(entropy, dtype=float) - 1.5,
-        np.abs(value) - 0.4,
-        np.exp(-4 * np.abs(value)),
-        np.clip(value, -2.0, 2.0),
-        np.minimum(np.asarray(ply, dtype=float) / 40, 2.5) - 1,
-    )
-    return np.stack(columns, axis=1)
-
-
-def loss_curves(
-    losses: npt.ArrayLike, features: Array, weights: LossWeights, groups: Ints, n_groups: int, elo: Array
-) -> Array:
-    """Return Σ log P of each group's losses at every Elo (a column)."""
-    own = np.digitize(np.asarray(losses, dtype=float), weights.edges)
-    rows, out = np.arange(len(own)), np.zeros((n_groups, len(elo)))
-    for column, at in enumerate(np.asarray(elo, dtype=float)):
-        out[:, column] = np.bincount(groups, weights.log_probabilities(features, float(at))[rows, own], n_groups)
-    return out

@@ -14,7 +14,7 @@ from skilloscope.chess.human.model import shipped_network
 from skilloscope.chess.pgn.facts import FIDE, is_classical
 from skilloscope.core.errors import Tally
 from skilloscope.evidence import Normal
-from skilloscope.evidence.axis import EVALUATIONS, Across, Effects, PersonEffect
+from skilloscope.evidence.axis import CLOCKS, EVALUATIONS, Across, Effects, PersonEffect
 from skilloscope.evidence.scales import scale as agent_scale
 from skilloscope.evidence.sources.registry import DECISION_SOURCES
 from skilloscope.inputs.load import AnalysedDecisions, engine_of
@@ -173,7 +173,8 @@ class EloBasis:
     def notes(self, edges: Iterable[str | None], *, extrapolated: bool = False) -> list[str]:
         """Return the notes below every table of Elo: prior, axis, effort, method, range, and what the marks mean."""
         prior, (low, high) = str(self.prior), self.scale.valid
-        words = METHOD_WORDS[self.method] + ("; evaluations in comments" if self.effort.name == EVALUATIONS else "")
+        words = METHOD_WORDS[self.method]
+        words += f"; {self.effort.name} in comments" if self.effort.name in (EVALUATIONS, CLOCKS) else ""
         words += f"; {engine_line(self.engine)}" if self.engine else ""
         return [
             f"prior: {prior}",

@@ -22,6 +22,7 @@ from skilloscope.decision.arrow import as_decisions
 from skilloscope.evidence import Evidence, EvidenceTable, Normal, Posterior, Prior, Uniform, agent_evidence
 from skilloscope.evidence.axis import ELO, elo_posterior
 from skilloscope.evidence.periods import running_competence
+from skilloscope.evidence.table import SECOND_READINGS
 from skilloscope.inputs.load import AnalysedDecisions, engine_of, resolve_player
 from skilloscope.inputs.pipeline import AnalysedGames, GamesGiven, analysed_given, elo_evidence
 from skilloscope.inputs.running_elo import FORM, RunningElo
@@ -410,7 +411,7 @@ def follow_elo(found: AnalysedGames, game: str) -> FollowedGame:
         side = sides.setdefault(name, RunningElo(asked.axis, asked.effects, prior, asked.elo.person))
         before = side.posterior or elo_posterior(np.zeros_like(ELO), prior)
         own = {source: rows[0] for source, rows in group.by_person()[name].items()}
-        said = np.asarray(sum(curve for source, curve in own.items() if source != "evaluated"))
+        said = np.asarray(sum(curve for source, curve in own.items() if source not in SECOND_READINGS))
         for source, curve in own.items():
             side.add(source, curve)
         count = 1 + sum(move.player == name for move in moves)

@@ -179,12 +179,12 @@ def rate_parts(
 
 def person_parts(own: Sequence[PlayedPart], axis: Axis) -> PersonParts:
     """Return the parts of one person for the sums; those of many people together, each with an effect of their own."""
-    times = [part.time for part in own]
+    times, within = [part.time for part in own], (axis.prior.low, axis.prior.high)
     if all(len({*part.rows.people}) == 1 for part in own):
         curves = [sources for part in own for sources in part.rows.by_person().values()]
-        return PersonParts.of(curves, axis.effects, times, axis.person)
+        return PersonParts.of(curves, axis.effects, times, axis.person, within)
     whole = [{"all": [axis.curve(part.rows)]} for part in own]
-    return PersonParts.of(whole, {"all": Effects()}, times)
+    return PersonParts.of(whole, {"all": Effects()}, times, within=within)
 
 
 def difference_estimate(change: Posterior, mass: float) -> DifferenceEstimate:

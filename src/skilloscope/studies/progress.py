@@ -121,7 +121,7 @@ def three_sentences(
         habit = f"Costliest habit: {found[0]}."
     elif mistakes:
         habit = (
-            f"No habit stands out: {plural(mistakes, 'mistake')} in {plural(reviewed, 'game')}, spread as the moves."
+            f"No habit stands out: {plural(mistakes, 'mistake')} in {plural(reviewed, 'game')}, spread like the moves."
         )
     else:
         habit = f"No mistake was confirmed in {plural(reviewed, 'game')}."

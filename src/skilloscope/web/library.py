@@ -20,10 +20,12 @@ declares a dataclass with a `kind` and a `name`, and uses `put`, `records` and `
     import    lichess:NAME        up to when the games of an account were fetched
 """
 
+import contextlib
 import json
 import secrets
+import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
 
 from skilloscope.core.errors import InputError, StoreError
@@ -55,6 +57,8 @@ CREATE TABLE IF NOT EXISTS visitors (visitor TEXT PRIMARY KEY, library TEXT NOT 
 CREATE TABLE IF NOT EXISTS records (
     library TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, digest BLOB NOT NULL,
     PRIMARY KEY (library, kind, name));
+CREATE TABLE IF NOT EXISTS counts (library TEXT NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL,
+    PRIMARY KEY (library, kind)) WITHOUT ROWID;
 """
 
 KINDS = (Player, KeptGame, Mistake, Drill, Review, Snapshot, PlayerStudy, Import)
@@ -75,7 +79,10 @@ class Libraries(SqliteFile):
     def of(self, visitor: str) -> "Library | None":
         """Return a visitor's library; None where there is none yet."""
         row = self._base().execute("SELECT library, digest FROM visitors WHERE visitor = ?", (visitor,)).fetchone()
-        return Library(self, row[0]) if row and row[1] == row_digest(visitor, row[0]) else None
+        if row and row[1] != row_digest(visitor, row[0]):
+            hint = "open it by its key, after the cookie of this server has been deleted"
+            raise StoreError("which library is yours is damaged on the server's disk", hint=hint)
+        return Library(self, row[0]) if row else None
 
     def opened(self, visitor: str) -> "Library":
         """Return a visitor's library; a new one where there is none."""
@@ -100,6 +107,10 @@ class Libraries(SqliteFile):
             for *row, digest in base.execute(f"SELECT * FROM {table}"):
                 if digest != row_digest(*row):
                     yield (f"{row[1]} {row[2]!r}" if place else "a visitor's library"), why
+        own = "SELECT COUNT(*) FROM records WHERE library = counts.library AND kind = counts.kind"
+        for kind, n, there in base.execute(f"SELECT kind, n, ({own}) FROM counts"):
+            if n != there:
+                yield f"records of the kind {kind}", f"there are {there:,} in place of {n:,}"
 
 
 @dataclass
@@ -108,29 +119,43 @@ class Library:
 
     libraries: Libraries
     key: str  # who has it can use the library: it is shown to its owner alone
-    lost: int = 0  # how many damaged rows were left out
+    _lost: dict[str, int] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def _changed(self, *kinds: str) -> Iterator[sqlite3.Connection]:
+        """Give the connection for changes of these kinds, and keep how many records there are: a lost row is missed."""
+        count = "SELECT COUNT(*) FROM records WHERE library = ? AND kind = ?"
+        with self.libraries._write() as base:
+            before = {kind: base.execute(count, (self.key, kind)).fetchone()[0] for kind in dict.fromkeys(kinds)}
+            yield base
+            for kind, n in before.items():
+                more = base.execute(count, (self.key, kind)).fetchone()[0] - n
+                base.execute("INSERT OR IGNORE INTO counts VALUES (?,?,0)", (self.key, kind))
+                base.execute("UPDATE counts SET n = n + ? WHERE library = ? AND kind = ?", (more, self.key, kind))
 
     def put(self, *records: Record) -> None:
         """Keep records, in place of those of the same kind and name."""
         rows = [(self.key, one.kind, one.name, json_text(asdict(one))) for one in records]
-        with self.libraries._write() as base:
+        with self._changed(*(one.kind for one in records)) as base:
             base.executemany(
                 "INSERT OR REPLACE INTO records VALUES (?,?,?,?,?)", [(*row, row_digest(*row)) for row in rows]
             )
 
     def records(self, what: type[R], begin: str = "") -> list[R]:
         """Return the records of a kind whose names begin with a text, in the order of their names."""
-        query = "SELECT * FROM records WHERE library = ? AND kind = ? AND name >= ? ORDER BY name"
-        rows = self.libraries._base().execute(query, (self.key, what.kind, begin))
-        found = []
-        for *row, digest in rows:
-            if not row[2].startswith(begin):
-                break
-            if digest != row_digest(*row):
-                self.lost += 1
-                continue
-            found.append(typed(what, json.loads(row[3])))
-        return found
+        query, own = "FROM {} WHERE library = ? AND kind = ?", (self.key, what.kind)
+        base = self.libraries._base()
+        rows = base.execute(f"SELECT library, kind, name, body, digest {query.format('records')} ORDER BY name", own)
+        # A damaged index may lead to rows of another kind, or to one row twice.
+        sound = [row for row in dict.fromkeys(rows) if row[:2] == own and row[-1] == row_digest(*row[:-1])]
+        kept = base.execute(f"SELECT n {query.format('counts')}", own).fetchone()
+        self._lost[what.kind] = (kept[0] if kept else 0) - len(sound)
+        return [typed(what, json.loads(row[3])) for row in sound if row[2].startswith(begin)]
+
+    @property
+    def lost(self) -> int:
+        """How many records of the kinds that were looked at are damaged or missing."""
+        return sum(map(abs, self._lost.values()))
 
     def record(self, what: type[R], name: str) -> R | None:
         """Return one record; None where there is none."""
@@ -138,7 +163,7 @@ class Library:
 
     def take_out(self, what: type[Record], begin: str) -> None:
         """Remove the records of a kind whose names begin with a text."""
-        with self.libraries._write() as base:
+        with self._changed(what.kind) as base:
             base.execute(
                 "DELETE FROM records WHERE library = ? AND kind = ? AND substr(name, 1, ?) = ?",
                 (self.key, what.kind, len(begin), begin),
@@ -148,6 +173,7 @@ class Library:
         """Remove the library with all that is in it."""
         with self.libraries._write() as base:
             base.execute("DELETE FROM records WHERE library = ?", (self.key,))
+            base.execute("DELETE FROM counts WHERE library = ?", (self.key,))
             base.execute("DELETE FROM visitors WHERE library = ?", (self.key,))
         self.libraries._base().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

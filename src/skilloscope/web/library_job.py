@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import chess
 import numpy as np
 
-from skilloscope.chess.human.played import increment_of
+from skilloscope.chess.human.played import time_control_of
 from skilloscope.chess.pgn.facts import PHASES, SPENT, phase_of, piece_value, split_pools, time_classes
 from skilloscope.chess.pgn.games import Games, read_games
 from skilloscope.core.columns import Bools
@@ -125,7 +125,9 @@ def _reviewed(player: int, game: KeptGame, side: str, study: GameStudy) -> Itera
         fen, before, judged = before, move.fen, move.judgement
         if move.side != side:
             continue
-        spent = None if left is None or move.clock is None else left - move.clock + increment_of(game.time_control)
+        spent = (
+            None if left is None or move.clock is None else left - move.clock + time_control_of(game.time_control)[1]
+        )
         left, chances, after = move.clock, judged.chances, judged.chances_after
         if chances is None or after is None or not DECIDED <= chances <= 1 - DECIDED:
             continue

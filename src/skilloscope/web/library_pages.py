@@ -3,7 +3,7 @@
 A view is the dict of one page, as in api.py. What changes anything is a form, or a request to the API, and leads back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -20,7 +20,7 @@ from skilloscope.web.jobs import Json
 from skilloscope.web.kept_games import exported
 from skilloscope.web.library import Libraries, Library
 from skilloscope.web.pages import _page
-from skilloscope.web.records import Import, Player, PlayerStudy, side_of
+from skilloscope.web.records import Import, Player, PlayerStudy, Snapshot, letters, side_of
 from skilloscope.web.safety import COOKIE, check_token, cookie_text, form_of, visitor_of
 from skilloscope.web.uploads import EFFORTS, add_import, add_upload
 
@@ -45,9 +45,19 @@ ALibrary = Annotated[Library, Depends(library_of)]
 @router.get("/api/library")
 def library_view(library: ALibrary) -> Json:
     """All players of the library with the Elo, its interval, games and the last change: a class list."""
-    rows = [_row(library, player) for player in library.players()]
+    studies, snapshots = {one.player: one for one in library.records(PlayerStudy)}, dict[int, list[Snapshot]]()
+    for one in sorted(library.records(Snapshot), key=lambda one: one.at):
+        snapshots.setdefault(one.player, []).append(one)
+    games, of = library.games(), dict[str, set[int]]()
+    for at, game in enumerate(games):
+        for name in (game.white, game.black):
+            of.setdefault(letters(name), set()).add(at)
+    rows = []
+    for player in library.players():
+        own = set[int]().union(*(of.get(letters(name), ()) for name in player.names))
+        rows.append(_row(player, studies.get(player.number), snapshots.get(player.number, []), len(own)))
     imports = [asdict(one) for one in library.records(Import)]
-    return {"players": rows, "games": len(library.games()), "imports": imports, "damaged": library.lost}
+    return {"players": rows, "games": len(games), "imports": imports, "damaged": library.lost}
 
 
 @router.get("/api/library/players/{number}")
@@ -56,7 +66,7 @@ def kept_player_view(library: ALibrary, number: Number) -> Json:
     player = library.player(number)
     study, games = library.record(PlayerStudy, player.name), library.games(player)
     return {
-        **_row(library, player),
+        **_row(player, study, library.snapshots(player), len(games)),
         "aliases": list(player.aliases),
         "study": study and study.body,
         "snapshots": [asdict(one) for one in library.snapshots(player)],
@@ -67,8 +77,7 @@ def kept_player_view(library: ALibrary, number: Number) -> Json:
     }
 
 
-def _row(library: Library, player: Player) -> Json:
-    study, snapshots = library.record(PlayerStudy, player.name), library.snapshots(player)
+def _row(player: Player, study: PlayerStudy | None, snapshots: Sequence[Snapshot], games: int) -> Json:
     pools = study.body["pools"] if study else []
     own = [one for one in snapshots if pools and (one.pool, one.effort) == (pools[0]["pool"], pools[0]["effort"])]
     change = round(own[-1].elo - own[-2].elo) if len(own) > 1 else None
@@ -76,7 +85,7 @@ def _row(library: Library, player: Player) -> Json:
         "number": player.number,
         "player": player.called,
         "me": player.me,
-        "games": len(library.games(player)),
+        "games": games,
         "axis": pools[0]["axis"] if pools else "",
         "rating": pools[0]["rating"] if pools else None,
         "change": change,
@@ -127,7 +136,7 @@ async def open_other(request: Request) -> Response:
 async def import_form(request: Request) -> Response:
     """Fetch the games of an account."""
     form = {name: str(value).strip() for name, value in (await form_of(request)).items()}
-    account, most = f"{form.get('site')}:{form.get('name')}", form.get("most", "")
+    account, most = f"{form.get('site')}:{form.get('name')}", str(form.get("most", ""))[:9]
     asked = account, int(most) if most.isdecimal() else 0, form.get("effort", "quick")
     return RedirectResponse(f"/jobs/{(await run_in_threadpool(api_import, request, *asked))['id']}", 303)
 

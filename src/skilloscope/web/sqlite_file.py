@@ -23,7 +23,7 @@ class SqliteFile:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # what is next to it gets the same rights
         try:
             self._make()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes damaged text in its errors
             raise StoreError(
                 f"{path} cannot be used: {error}", hint="is it damaged, locked, or not ours? name another --store"
             ) from error
@@ -44,6 +44,7 @@ class SqliteFile:
             base = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
             base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = FULL")  # what is acknowledged outlives a power cut too
+            base.text_factory = lambda raw: raw.decode("utf-8", "replace")  # what is damaged fails by its digest
             self._local.base = base
         return base
 
@@ -59,8 +60,9 @@ class SqliteFile:
             if not begun:
                 base.execute("COMMIT")
         except BaseException:
-            if not begun and base.in_transaction:  # a full disk has rolled back already
-                base.execute("ROLLBACK")
+            if not begun:
+                with contextlib.suppress(sqlite3.Error):  # a full disk has rolled back already
+                    base.execute("ROLLBACK")
             raise
 
 

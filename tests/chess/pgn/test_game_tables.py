@@ -51,8 +51,10 @@ def test_tables_written_in_blocks_are_those_of_the_whole(tmp_path: Path, monkeyp
 
 
 def test_a_game_that_comes_again_is_written_once(tmp_path: Path):
-    text = demo_file("game_of_the_century.pgn").read_text()
-    done = write_games([io.StringIO(text), io.StringIO(text)], tmp_path / "games.parquet")
+    text, read_so_far = demo_file("game_of_the_century.pgn").read_text(), list[int]()
+    files = [io.StringIO(text), io.StringIO(text)]
+    done = write_games(files, tmp_path / "games.parquet", progress=read_so_far.append)
+    assert read_so_far == [1, 2]
     assert done.as_dict()["skipped"] == {"the same game again": 1}
     assert pq.read_metadata(tmp_path / "games.parquet").num_rows == 1
 

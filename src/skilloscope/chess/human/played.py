@@ -1,10 +1,12 @@
 """Every move of games with all legal ones: what people play there, the engine's answer, labels, and rows of evidence.
 
 The sources of evidence are `opening` (the first moves, what people play), `human` (later moves, what people play),
-`joint` (later moves with the engine's answer) and `evaluated` (what moves lost, by evaluations in the games' comments).
+`joint` (later moves with the engine's answer), `evaluated` (what moves lost, by evaluations in the games' comments) and
+`clocks` (how long moves took, by the clocks there).
 Only the mover's own choices count, and every legal move is an alternative.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
@@ -33,18 +35,11 @@ from skilloscope.core.errors import InputError, OptionError
 from skilloscope.evidence import EvidenceTable
 from skilloscope.evidence.axis import ELO_GRID
 from skilloscope.evidence.sources.human import BASIS, NODES, human_curves, on_elo
-from skilloscope.evidence.sources.losses import expected_of_people, lost_curves
-from skilloscope.models.joint import (
-    HumanChoices,
-    JointChoices,
-    JointWeights,
-    LossWeights,
-    joint_curves,
-    loss_features,
-    scaled_loss,
-)
+from skilloscope.evidence.sources.losses import expected_of_people, observed_curves
+from skilloscope.models.bins import BinWeights, loss_features, paces, time_features
+from skilloscope.models.joint import HumanChoices, JointChoices, JointWeights, joint_curves, scaled_loss
 
-SOURCES = ("opening", "human", "joint", "evaluated")
+SOURCES = ("opening", "human", "joint", "evaluated", "clocks")
 _PIECES = np.array([0, *(PIECE_VALUES.get(piece, 0) for piece in "pnbrqk" * 2)], dtype=np.int64)
 
 
@@ -53,24 +48,18 @@ class PlayedMoves:
     """Moves of games, with all legal moves of each and the engine's values of some of them."""
 
     games: Games
-    game: Ints
-    """The row of the game in `games.headers`."""
-    ply: Ints
-    """How many moves of the game were made before, both sides counted."""
+    game: Ints  # the row of the game in `games.headers`
+    ply: Ints  # how many moves of the game were made before, both sides counted
     black: Bools
-    move_number: Ints
-    """The number of the move as it is written, counted from 1."""
-    pieces: Ints
-    """The value of all pieces but kings and pawns, both sides together, before the move."""
+    move_number: Ints  # the number of the move as it is written, counted from 1
+    pieces: Ints  # the value of all pieces but kings and pawns, both sides together, before the move
     choices: HumanChoices
     chosen: Ints
     joint: JointChoices | None = None
-    judged: Ints | None = None
-    """The moves that `joint` holds, by their place here."""
+    judged: Ints | None = None  # the moves that `joint` holds, by their place here
     preferred: Ints | None = None
     """Of each move that `joint` holds the place of the engine's first choice among the legal moves."""
-    answer: Ints | None = None
-    """The place of their answers in the analyses."""
+    answer: Ints | None = None  # the place of their answers in the analyses
 
     def __len__(self) -> int:
         return len(self.game)
@@ -280,15 +269,16 @@ def _opponent_rating(moves: PlayedMoves, by: str, _: int) -> Labels:
 
 def _time_spent(moves: PlayedMoves, by: str, _: int) -> Labels:
     """The time that the move took: the clock after one's last move less the clock after this, with the increment."""
-    return list(time_classes(seconds_spent(moves.games, moves.game, moves.ply), SPENT))
+    return list(time_classes(clocks_of(moves.games, moves.game, moves.ply)[0], SPENT))
 
 
-def seconds_spent(games: Games, game: Ints, ply: Ints) -> Array:
-    """Return how long moves took, NaN where the clocks do not say."""
-    at = games.offsets[:-1][game] + ply
-    before = np.where(ply >= 2, games.clocks[np.maximum(at - 2, 0)], np.nan)
-    steps = np.array([increment_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
-    return np.asarray(before - games.clocks[at] + steps[game])
+def clocks_of(games: Games, game: Ints, ply: Ints) -> tuple[Array, Array, Array, Array, Array]:
+    """Return seconds: spent, left to the mover and to the opponent before, base, increment; NaN where not known."""
+    clocks, at = games.clocks.astype(float), games.offsets[:-1][game] + ply
+    left, opponent = (np.where(ply >= 2, clocks[np.maximum(at - back, 0)], np.nan) for back in (2, 1))
+    steps = np.array([time_control_of(text) for text in games.headers["time_control"].to_pylist()], dtype=float)
+    base, increment = steps.reshape(-1, 2)[game].T
+    return left - clocks[at] + increment, left, opponent, base, increment
 
 
 def _places(moves: PlayedMoves) -> Ints:
@@ -296,14 +286,16 @@ def _places(moves: PlayedMoves) -> Ints:
     return np.asarray(moves.games.offsets[:-1][moves.game] + moves.ply)
 
 
-def increment_of(time_control: str | None) -> float:
-    """Return the seconds that each move adds, 0 where the games do not say.
+def time_control_of(text: str | None) -> tuple[float, float]:
+    """Return the seconds of a game in one stage (NaN of others), and what each move adds: 0 where it is not said.
 
-    >>> [increment_of(text) for text in ("5400+30", "40/7200:1800", None)]
-    [30.0, 0.0, 0.0]
+    >>> [time_control_of(text) for text in ("5400+30", "600", "40/7200:1800", None)]
+    [(5400.0, 30.0), (600.0, 0.0), (nan, 0.0), (nan, 0.0)]
     """
-    _, plus, step = (time_control or "").split(":")[0].partition("+")
-    return float(step) if plus and step.isdigit() else 0.0
+    stages = re.fullmatch(r"(\d+/)?(\d+)(?:\+(\d+))?(:.*)?", text or "")
+    if stages is None:
+        return np.nan, 0.0
+    return np.nan if stages[1] or stages[4] else float(stages[2]), float(stages[3] or 0)
 
 
 GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
@@ -321,7 +313,7 @@ GROUPINGS: dict[str, Callable[[PlayedMoves, str, int], Labels]] = {
 """What `rate --by` takes, and how the labels are found."""
 
 
-JOINT, EVALUATED = SOURCES.index("joint"), SOURCES.index("evaluated")
+JOINT, EVALUATED, TIMED = map(SOURCES.index, ("joint", "evaluated", "clocks"))
 
 
 def move_evidence(
@@ -344,18 +336,18 @@ def move_evidence(
 
 
 @dataclass(frozen=True, eq=False)
-class MoveLosses:
-    """What moves lost and in which decisions, as far as both values are known."""
+class Observed:
+    """What moves lost, or how long they took, and in which decisions, as far as it is known."""
 
     at: Ints  # the moves, by their place in PlayedMoves
-    losses: Array
+    values: Array
     features: Array
 
     def __len__(self) -> int:
         return len(self.at)
 
 
-def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> MoveLosses:
+def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> Observed:
     """Return the scaled losses of the free moves whose value before and after is known, mover's view."""
     if len(evaluations.games) != len(moves.games):
         raise InputError(f"evaluations of {len(evaluations.games):,} games for {len(moves.games):,}")
@@ -365,16 +357,27 @@ def move_losses(moves: PlayedMoves, evaluations: Evaluations) -> MoveLosses:
     at = np.flatnonzero(np.isfinite(before) & np.isfinite(after) & moves.free)
     log_p, entropy = expected_of_people(moves.choices, moves.chosen)
     features = loss_features(log_p[at], entropy[at], before[at], moves.ply[at])
-    return MoveLosses(at, scaled_loss(before[at], after[at]), features)
+    return Observed(at, scaled_loss(before[at], after[at]), features)
 
 
-def loss_evidence(moves: PlayedMoves, found: MoveLosses, labels: Sequence[Any], weights: LossWeights) -> EvidenceTable:
-    """Return the rows of what the moves of each label, person and game lost."""
+def move_times(moves: PlayedMoves) -> Observed:
+    """Return how long the free moves took, where both clocks before them and the time control are known."""
+    found = clocks_of(moves.games, moves.game, moves.ply)
+    at = np.flatnonzero(np.isfinite(found[0] + found[2]) & (found[3] > 0) & moves.free)
+    spent, left, opponent, base, increment = (column[at] for column in found)
+    features = time_features(base, increment, left, opponent, moves.ply[at])
+    return Observed(at, paces(spent, base, increment), features)
+
+
+def observed_evidence(
+    moves: PlayedMoves, found: Observed, labels: Sequence[Any], weights: BinWeights, source: int = EVALUATED
+) -> EvidenceTable:
+    """Return the rows of what the moves of each label, person and game lost, or how long they took."""
     names, of_move = _groups(moves, labels)
     group = of_move[found.at]
     use = group >= 0
-    rows, row = _rows(group, moves.game[found.at], np.full(len(group), EVALUATED), use)
-    curves = lost_curves(found.losses[use], found.features[use], weights, row[use], len(rows))
+    rows, row = _rows(group, moves.game[found.at], np.full(len(group), source), use)
+    curves = observed_curves(found.values[use], found.features[use], weights, row[use], len(rows))
     return _table(moves, names, rows, curves, np.bincount(row[use], minlength=len(rows)))
 
 

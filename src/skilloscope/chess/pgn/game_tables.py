@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -99,10 +99,12 @@ def write_games(
     positions_out: str | os.PathLike[str] | None = None,
     *,
     comments: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> GamesWritten:
     """Write the games of PGN files as a table, and on request their positions; a game that comes again is left out.
 
     With `comments` their texts are written, too: `start_comment` of a game, and `comment` after the move of a position.
+    `progress` gets the number of games read so far.
     """
     done, known = GamesWritten(), KnownGames()
     empty = replace(Games.concat([]), comments=pa.array([], type=pa.string()) if comments else None)
@@ -114,6 +116,8 @@ def write_games(
         for batch in iter_games(sources, comments=comments):
             games = batch.select(known.first_time(batch), reason=SAME_GAME)
             done.tally += games.tally
+            if progress:
+                progress(done.games + len(games) + done.tally.counts.get(SAME_GAME, 0))
             if not len(games):
                 continue
             write(game_table(games))

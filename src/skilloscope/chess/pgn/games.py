@@ -12,8 +12,9 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,6 @@ from skilloscope.chess.moves import MATE_CAP, value_pawns
 from skilloscope.chess.pgn.blocks import GameBlock, columns_block, joined, read_blocks
 from skilloscope.chess.pgn.text import HEADERS, NO_MATE, GameColumns
 from skilloscope.core.columns import Array, Bools, Ints, Selection, ragged_take, selection_index
-from skilloscope.core.compiled import njit
 from skilloscope.core.errors import InputError, Tally
 from skilloscope.core.files import Source, source_name
 from skilloscope.core.frames import is_frame
@@ -254,28 +254,65 @@ def _named(sources: Source | Sequence[Source]) -> list[tuple[str, Source]]:
 
 
 class KnownGames:
-    """The games that were seen so far; what comes block by block is compared with all before."""
+    """The games that were seen so far, at 18 bytes each; what comes block by block is compared with all before.
+
+    A game is known by a hash of 128 bits of its start, its moves and its players, and by its year.
+    """
 
     def __init__(self) -> None:
-        self._years: dict[tuple[int, str, str], set[int | None]] = {}
+        self._runs: list[Marks] = []  # each sorted by the first half of the hash, and at least as long as the next
 
     def first_time(self, games: Games) -> Bools:
         """Return which games are new, and remember them."""
-        coded = games.headers["start_fen"].combine_chunks().dictionary_encode()
-        first = [0, *(hash(fen) & 0xFFFFFFFF for fen in coded.dictionary.to_pylist())]
-        start = np.array(
-            [first[0 if code is None else code + 1] for code in coded.indices.to_pylist()], dtype=np.uint64
-        )
-        keys = np.empty(len(games), dtype=np.uint64)
-        _hashed(games.moves, games.offsets, start, keys)
-        names = [_letters(games.headers[side]) for side in ("white", "black")]
-        years = games.headers["year"].to_pylist()
-        fresh = np.ones(len(games), dtype=bool)
-        for at in np.flatnonzero(games.counts >= MOST_SHORT).tolist():
-            known = self._years.setdefault((int(keys[at]), names[0][at], names[1][at]), set())
-            fresh[at] = not (known and (years[at] is None or None in known or years[at] in known))
-            known.add(years[at])
+        rows = np.flatnonzero(games.counts >= MOST_SHORT)
+        marks = _marks(games, rows)
+        first, second, years = marks
+        _, place, times = np.unique(first, return_inverse=True, return_counts=True)
+        again = times[place] > 1
+        known: dict[tuple[int, int], set[int]] = {}
+        for run in self._runs:
+            begin, end = (np.searchsorted(run[0], first, side) for side in (_LEFT, _RIGHT))
+            again |= end > begin
+            for at in np.flatnonzero(end > begin).tolist():
+                for mark, other, year in zip(*(column[begin[at] : end[at]].tolist() for column in run), strict=True):
+                    known.setdefault((mark, other), set()).add(year)
+        fresh, noted = np.ones(len(games), dtype=bool), ~again
+        for at in np.flatnonzero(again).tolist():
+            year, own = int(years[at]), known.setdefault((int(first[at]), int(second[at])), set())
+            fresh[rows[at]] = not (own and (year == _NO_YEAR or _NO_YEAR in own or year in own))
+            noted[at] = year not in own
+            own.add(year)
+        self._runs.append(_sorted([(first[noted], second[noted], years[noted])]))
+        while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
+            self._runs[-2:] = [_sorted(self._runs[-2:])]
         return fresh
+
+
+Marks = tuple[Keys, Keys, npt.NDArray[np.int16]]
+_NO_YEAR = 0
+_LEFT: Literal["left"] = "left"
+_RIGHT: Literal["right"] = "right"
+
+
+def _marks(games: Games, rows: Ints) -> Marks:
+    """Return what games are known by: two halves of a hash, and the year."""
+    fens = games.headers["start_fen"].take(rows).to_pylist()
+    names = [_letters(games.headers[side].take(rows)) for side in ("white", "black")]
+    moves, size = games.moves.tobytes(), games.moves.itemsize
+    spans = zip((games.offsets[rows] * size).tolist(), (games.offsets[rows + 1] * size).tolist(), strict=True)
+    hashes = b"".join(
+        blake2b(f"{fen or ''}\n{white}\n{black}\n".encode() + moves[begin:end], digest_size=16).digest()
+        for fen, white, black, (begin, end) in zip(fens, *names, spans, strict=True)
+    )
+    halves = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
+    years = games.headers["year"].take(rows).fill_null(_NO_YEAR).to_numpy().astype(np.int16)
+    return halves[:, 0].copy(), halves[:, 1].copy(), years
+
+
+def _sorted(runs: Sequence[Marks]) -> Marks:
+    first, second, years = (np.concatenate(column) for column in zip(*runs, strict=True))
+    order = np.argsort(first, kind="stable")
+    return first[order], second[order], years[order]
 
 
 def read_distinct(sources: Source | Sequence[Source]) -> Games:
@@ -299,12 +336,3 @@ def _letters(column: pa.ChunkedArray) -> list[str]:
     coded = column.combine_chunks().dictionary_encode()
     plain = ["".join(letter for letter in name.casefold() if letter.isalnum()) for name in coded.dictionary.to_pylist()]
     return ["" if code is None else plain[code] for code in coded.indices.to_pylist()]
-
-
-@njit(cache=True)
-def _hashed(moves, offsets, start, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    for game in range(len(out)):
-        key = np.uint64(14695981039346656037) ^ start[game]
-        for at in range(offsets[game], offsets[game + 1]):
-            key = (key ^ np.uint64(moves[at])) * np.uint64(1099511628211)
-        out[game] = key

@@ -1,14 +1,15 @@
-"""What moves lost as a source of evidence, where a value before and after each is known: no engine is asked.
+"""What moves lost and how long they took as sources of evidence, where a game brings values or clocks.
 
-In: losses of moves, and features of the decisions in which they were made. Out: for each row what its losses say, on
-ELO. The moves themselves are counted by another source, which reads them as people's choices.
+In: losses or times of moves, and features of the decisions. Out: for each row what they say, on ELO. The moves
+themselves are counted by another source, which reads them as people's choices.
 """
 
 import numpy as np
 
 from skilloscope.core.columns import Array, Ints
 from skilloscope.evidence.axis import ELO
-from skilloscope.models.joint import HumanChoices, LossWeights, loss_curves
+from skilloscope.models.bins import BinWeights, bin_curves
+from skilloscope.models.joint import HumanChoices
 
 REFERENCE_ELO = 2250.0  # the Elo at which the human model says how likely a move and how open a choice is
 _EVERY = 5  # curves are smooth: every 50 Elo is enough
@@ -22,8 +23,8 @@ def expected_of_people(choices: HumanChoices, chosen: Ints) -> tuple[Array, Arra
     return logs[starts + chosen], entropy
 
 
-def lost_curves(losses: Array, features: Array, weights: LossWeights, row: Ints, rows: int) -> Array:
-    """Return what the losses of each row say along ELO; `row` is the row of each loss."""
+def observed_curves(values: Array, features: Array, weights: BinWeights, row: Ints, rows: int) -> Array:
+    """Return what the losses or times of each row say along ELO; `row` is the row of each."""
     coarse = ELO[::_EVERY]
-    curves = loss_curves(losses, features, weights, row, rows, coarse)
+    curves = bin_curves(values, features, weights, row, rows, coarse)
     return np.array([np.interp(ELO, coarse, curve) for curve in curves]).reshape(rows, len(ELO))

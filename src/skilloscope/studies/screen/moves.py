@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from skilloscope.chess.analysis.analyses import Analyses
 from skilloscope.chess.human.model import human
-from skilloscope.chess.human.played import PlayedMoves, first_choices, movers_of, played_moves, seconds_spent
+from skilloscope.chess.human.played import PlayedMoves, clocks_of, first_choices, movers_of, played_moves
 from skilloscope.chess.moves import move_of_code
 from skilloscope.chess.pgn.games import Games
 from skilloscope.core.columns import Array, Bools, Ints
@@ -135,9 +135,22 @@ def screened_moves(
     if not parts:
         hint = "screened players need a rating: --elo header reads the games', a number or a CSV file gives one"
         raise InputError(f"no move can be screened; skipped: {tally}", hint=hint)
-    columns: dict[str, Any] = {name: np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS}
-    statistics = {name: Statistic.concat([part.statistics[name] for part in parts]) for name in parts[0].statistics}
-    found = ScreenedMoves(games, **columns, statistics=statistics, tally=tally, missing=_missing(reasons))
+    game, ply, player, event, elo, elo_sd = (
+        np.concatenate([part.columns[name] for part in parts]) for name in _COLUMNS
+    )
+    names = parts[0].statistics
+    found = ScreenedMoves(
+        games,
+        game,
+        ply,
+        player,
+        event=event,
+        elo=elo,
+        elo_sd=elo_sd,
+        statistics={name: Statistic.concat([part.statistics[name] for part in parts]) for name in names},
+        tally=tally,
+        missing=_missing(reasons),
+    )
     judged = [part.judged for part in parts if part.judged is not None]
     if not judged:
         return found
@@ -280,7 +293,7 @@ class KeyPosition:
 def key_positions(moves: ScreenedMoves, beyond: Array) -> list[KeyPosition]:
     """Return the moves of one player that add most, given what each adds beyond its expectation."""
     order = np.lexsort((np.arange(len(moves)), -beyond))[:_POSITIONS]
-    seconds = seconds_spent(moves.games, moves.game, moves.ply)
+    seconds = clocks_of(moves.games, moves.game, moves.ply)[0]
     return [_position(moves, at, float(beyond[at]), float(seconds[at])) for at in order.tolist() if beyond[at] > 0]
 
 

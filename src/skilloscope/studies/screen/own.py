@@ -21,10 +21,13 @@ from skilloscope.models.joint import elo_basis, log_alternatives
 from skilloscope.studies.screen.baseline import Baseline
 from skilloscope.studies.screen.moves import ScreenedMoves
 from skilloscope.studies.screen.saddlepoint import Cumulants, Draws, ScoreTable
-from skilloscope.studies.screen.statistics import ENGINE, index_values
+from skilloscope.studies.screen.statistics import ENGINE, engine_share, index_values
 
 STRENGTHS: Array = np.arange(1000.0, 2801.0, 150.0)
 """The strengths of people; nobody is taken to be stronger, or an engine would pass for a very strong person."""
+
+
+_LIKELY = 0.1  # share from which a move is one that an engine plays
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,15 @@ class OwnStrength:
         places = self.offsets[:-1] + moves.choices.chosen
         (z,), (own,) = self.z(places[None])
         return float(z), float(own), self.values[places, np.abs(STRENGTHS - own).argmin()]
+
+    def agreement(self, moves: ScreenedMoves, elo: float) -> Array:
+        """Return how much more each move is an engine's than expected at a strength; 0 where it would not play it."""
+        assert moves.choices is not None
+        places = self.offsets[:-1] + moves.choices.chosen
+        p = np.exp(self.logs[:, np.abs(STRENGTHS - elo).argmin()])
+        x = index_values(moves.choices, p)
+        beyond = x[places] - np.add.reduceat(p * x, self.offsets[:-1])
+        return np.where(engine_share(moves.choices)[places] >= _LIKELY, beyond, 0.0)
 
     def strength(self, places: Ints, weight: Array | float = 1.0) -> Array:
         """Return the strength that moves show, given by their places among all legal ones: a row for each player."""

@@ -60,8 +60,8 @@ class PlayerScreening(Study):
         first = ENGINE if self.player.engine else "stronger"
         cards = Section(
             "Positions to look at",
-            text=f"The moves that add most to {first}, with what people of {self.player.elo:.0f} play there. "
-            "Good moves that people seldom play add most, whether or not they are the engine's first choice.",
+            text=f"The moves that say most about {first}, with what people of {self.player.elo:.0f} play there. "
+            "Moves near the engine's choice that people seldom play count most.",
             cards=[_card(place) for place in self.player.positions],
         )
         return [
@@ -79,7 +79,7 @@ class PlayerScreening(Study):
         said = [
             f"{own.games:,} games with {own.moves:,} moves that count, at a rating of {own.elo:.0f}; "
             f"{self.screening.screened:,} players were screened.",
-            f"Stronger than the rating: {own.stronger.words}. Usually that means a rating that is too low.",
+            f"Stronger than the rating: {own.stronger.words}. Where few do, the rating is usually too low.",
         ]
         if own.engine is None:
             said.append("Agreement with an engine was not looked at: that needs an engine.")

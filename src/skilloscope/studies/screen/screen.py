@@ -238,7 +238,7 @@ class Screening(Study):
                 label=True,
             ),
         ]
-        note = f"weight: what the move adds to {self._first}, beyond its expectation"
+        note = f"weight: by how much the move counts for {self._first}, beyond its expectation"
         return Table.of("Most influential positions", rows, columns, notes=[note])
 
     def settings(self) -> Table:
@@ -437,7 +437,7 @@ class _Helped:
 
     z: float
     own_elo: float
-    beyond: Array  # what each move adds to z, before scaling
+    beyond: Array  # by how much each move is more an engine's than expected
     power: Power
     ratio: float  # the likelihood ratio of help against none
     streak: Streak | None
@@ -448,12 +448,12 @@ def _help_of(moves: ScreenedMoves, sums: Mapping[str, GroupSums], row: int, base
     own = OwnStrength.of(moves, baseline)
     if own is None:
         return None
-    z, elo, beyond = own.played(moves)
+    z, elo, _ = own.played(moves)
     rng = np.random.default_rng([1, row])  # the draws depend only on the row
     power = simulated_power(moves, sums, row, own, baseline, rng=rng)
     sd = float(sums["match"].effect[row]) / len(moves)
     streak = longest_streak(moves.statistics["match"], moves.game, moves.ply, sd, rng=rng)
-    return _Helped(z, elo, beyond, power, likelihood_ratio(z, power.shift), streak)
+    return _Helped(z, elo, own.agreement(moves, elo), power, likelihood_ratio(z, power.shift), streak)
 
 
 def _rarities(z: Array) -> list[Rarity]:

@@ -97,7 +97,7 @@ def joint_statistics(choices: JointChoices, preferred: Ints, elo: Array, weights
 
 def index_values(choices: JointChoices, p: Array) -> Array:
     """Return log of 1 + SHARE·(Q/P − 1), capped, of every legal move: Q is the engine's choice, P that of people."""
-    return np.minimum(np.log1p(SHARE * (_engine_like(choices) / p - 1.0)), _MOST)
+    return np.minimum(np.log1p(SHARE * (engine_share(choices) / p - 1.0)), _MOST)
 
 
 def human_statistics(choices: HumanChoices, chosen: Ints, elo: Array) -> dict[str, Statistic]:
@@ -129,7 +129,7 @@ def _statistic(offsets: Ints, p: Array, tilt: Array, chosen: Ints, value: Array)
     return Statistic(Draws(offsets, p, value), value[first + chosen], np.add.reduceat(tilt * value, first))
 
 
-def _engine_like(choices: JointChoices) -> Array:
+def engine_share(choices: JointChoices) -> Array:
     """Return how likely each move is to be an engine's: exp(−Σ a_d·√δ_d) of the listed moves, in shares."""
     depths = choices.roots.shape[1]
     weights = _ENGINE_LIKE * _SHALLOWER ** np.arange(depths)[::-1]
