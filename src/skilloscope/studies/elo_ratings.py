@@ -93,6 +93,12 @@ class EloRating:
         return RatedElo.rated(self.elo, self.mass, extrapolated=self.extrapolated, header_elo=self.header_elo)
 
     @property
+    def by_moves(self) -> float:
+        """The Elo from the moves alone."""
+        alone = self.methods.get("moves")
+        return alone.elo if isinstance(alone, MethodElo) else self.elo.mean
+
+    @property
     def little_evidence(self) -> bool:
         """Whether there is so little evidence that the row stands apart."""
         low, high = self.elo.interval(self.mass)
