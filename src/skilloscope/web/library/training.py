@@ -7,7 +7,7 @@ puzzles that are due; of a library it is kept when each is due again (see `Drill
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
