@@ -4,7 +4,7 @@
 
 Four games each of people who were not drawn `evenly` before (tools/events_searched.json). The order is fixed: whatever
 the run has finished when it is stopped is complete for the people at the front of that order, a fair sample of all.
-Import measurements/events_random_depth10_sf151.parquet into the store first: it holds the first 50 of them.
+Import measurements/events_random_depth10_sf151.parquet into the store first: it holds the first 233 of them.
 """
 
 from __future__ import annotations
