@@ -135,7 +135,7 @@ def test_a_drill_comes_again_later_each_time_it_is_solved_and_tomorrow_where_it_
     found = found.after(False, now)
     assert (found.box, found.due, found.tries, found.solved) == (
         0,
-        now + BOXES[0] * DAY,
+        now + BOXES[0],
         len(BOXES) + 2,
         len(BOXES) + 1,
     )
@@ -263,7 +263,13 @@ def test_a_puzzle_is_tried_wrongly_then_rightly_and_says_so(page, served, monkey
     puzzle = {"name": "", "fen": TAKES, "side": "white", "number": "4.", "played": "d2d3", "played_san": "d3??"}
     puzzle |= {"best": "f3f7", "best_san": "Qxf7#", "line": "4. Qxf7#", "chances": 0.99, "chances_after": 0.5}
     puzzle |= {"white": "Ann", "black": "Ben", "date": "2024.05.01"}
-    view = {"player": 1, "players": [], "puzzles": [puzzle, {**puzzle, "number": "5."}], "known": 2, "later": 0}
+    view = {
+        "player": 1,
+        "players": [{"number": 1, "player": "Ann"}],
+        "puzzles": [puzzle, {**puzzle, "number": "5."}],
+        "known": 2,
+        "later": 0,
+    }
     monkeypatch.setattr(training, "training_view", lambda *_: {**view, "next": None, "job": "x"})
     page.route("**/api/train*", lambda route: route.fulfill(json={**view, "next": None, "job": "x"}))
     page.goto(f"{served}/train")

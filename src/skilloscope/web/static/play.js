@@ -46,5 +46,5 @@ document.getElementById("back").addEventListener("click", () => {
   do moves.pop(); while (moves.length > mine && moves.length % 2 !== mine);
   sans.length = moves.length; go("Taken back.");
 });
-go("");
+await go("");
 page.dataset.ready = "true";
