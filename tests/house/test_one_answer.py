@@ -243,3 +243,13 @@ def test_two_players(asked: Asked):
     for name in ("difference", "low", "high", "second_stronger"):
         assert found[name] == pytest.approx(answer[name], rel=1e-9)
         assert page[name] == pytest.approx(answer[name], rel=1e-9)
+
+
+def test_the_pages_show_the_elo_from_the_moves_alone_where_results_count(asked: Asked):
+    row = next(row for row in asked.web("ratings")["players"] if row["results"])
+    alone = f"{row['methods']['moves']['elo']:.0f}"
+    page = asked.client.get(f"/jobs/{asked.games}").text
+    assert "Moves alone" in page
+    assert f">{alone}<" in page
+    person = asked.client.get(f"/jobs/{asked.games}/players/{row['number']}").text
+    assert f"from the moves alone {alone}" in person

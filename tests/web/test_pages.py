@@ -336,15 +336,19 @@ def test_of_too_many_games_the_newest_are_taken(tmp_path, monkeypatch):
 
 
 def test_a_game_is_compared_with_the_players_other_games(filled: Filled):
-    """Not all games of a player lie on one side of the Elo of all of them."""
+    """Not all games of all players lie on one side of the Elo by the moves of all of them."""
     client, job = filled.client(), filled.done["games"].id
-    page = client.get(f"/api/jobs/{job}/players/1").json()
-    elos = [game["elo"]["elo"] for game in page["games"] if game["elo"]]
-    usual = page["rating"]["elo"]
-    assert len(elos) > 2
-    assert min(elos) < usual < max(elos)
-    assert {game["elo"]["usual"] for game in page["games"]} == {usual}
-    assert sorted(game["elo"]["place"] for game in page["games"]) == list(range(1, len(elos) + 1))
+    sides = set()
+    for number in range(1, 4):
+        page = client.get(f"/api/jobs/{job}/players/{number}").json()
+        elos = [game["elo"]["elo"] for game in page["games"] if game["elo"]]
+        usual = page["rating"]["methods"].get("moves", page["rating"])["elo"]
+        assert len(elos) > 1
+        assert {game["elo"]["usual"] for game in page["games"]} == {usual}
+        if number == 1:  # of others two games are equal and share a place
+            assert sorted(game["elo"]["place"] for game in page["games"]) == list(range(1, len(elos) + 1))
+        sides |= {elo > usual for elo in elos}
+    assert sides == {False, True}
     shown = client.get(f"/jobs/{job}/games/1").text
     assert "the usual" in shown
 

@@ -93,6 +93,12 @@ class EloRating:
         return RatedElo.rated(self.elo, self.mass, extrapolated=self.extrapolated, header_elo=self.header_elo)
 
     @property
+    def by_moves(self) -> float:
+        """The Elo from the moves alone."""
+        alone = self.methods.get("moves")
+        return alone.elo if isinstance(alone, MethodElo) else self.elo.mean
+
+    @property
     def little_evidence(self) -> bool:
         """Whether there is so little evidence that the row stands apart."""
         low, high = self.elo.interval(self.mass)
@@ -188,7 +194,7 @@ class EloRatings(Study):
         several += ["moves"] if self.fusion else []
 
         def method(name: str) -> Column[EloRating]:
-            heading = "moves alone" if name == "moves" else name
+            heading = "without results" if name == "moves" else name
             return Column(heading, lambda one: str(one.methods.get(name, "–")))
 
         bare: Column[EloRating] = Column("without prior", lambda one: number(one.without_prior, 0))

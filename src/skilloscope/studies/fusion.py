@@ -23,7 +23,7 @@ from skilloscope.inputs.load import Kind, by_kind
 from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.inputs.request import RatingRequest
 from skilloscope.report.table import plural
-from skilloscope.results.columns import parse_score
+from skilloscope.results.columns import PGN_SCORES
 from skilloscope.results.table import Results
 
 RATED_SD = 60.0
@@ -145,8 +145,7 @@ def _sides(results: Results | Games) -> tuple[dict[str, list[_Side]], Tally]:
     """Return every game as each of its players saw it, and how many have no result."""
     if isinstance(results, Games):
         whites, blacks, *elos, texts = (results.headers[name].to_pylist() for name in _HEADERS)
-        parsed, edge = [parse_score(text or "") for text in texts], WHITE
-        scores: list[float | None] = [None if reason else score for score, reason in parsed]
+        scores, edge = [PGN_SCORES.get(text or "") for text in texts], WHITE
     else:
         whites, blacks = ([results.players[at] for at in side] for side in (results.player_1, results.player_2))
         scores, elos, edge = results.score.tolist(), [[None] * len(results)] * 2, 0.0

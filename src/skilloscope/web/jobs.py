@@ -472,11 +472,13 @@ def shown_text(text: str) -> str:
 
     >>> shown_text("/home/ann/store/work/games.pgn: no game"), shown_text("correct the table, or use --allow-loss")
     ('games.pgn: no game', 'correct the table')
+    >>> shown_text("leave --period out")
+    'leave period out'
     """
     text = re.sub(r"(?<![^\s'\"(])(?:/[^\s/:]+)+/", "", text)
     option = re.search(r"(?<![\w-])--?[a-z]|`skilloscope ", text)
     clauses = re.split(r"[;,:.]\s", text[: option.start()] if option else "")[:-1]
-    return text if option is None else text[: len("; ".join(clauses))]
+    return text if option is None else text[: len("; ".join(clauses))] or re.sub(r"(?<![\w-])--?(?=[a-z])", "", text)
 
 
 def work_folder(jobs: Jobs, lane: str) -> Path:

@@ -206,7 +206,7 @@ def event_games(found: AnalysedGames, ratings: EloRatings) -> list[GameInEvent]:
     games, counts, searched = found.games, found.games.counts.tolist(), _searched(found)
     openings, controls = openings_of(games)[1], games.headers["time_control"].to_pylist()
     groups = elo_evidence(found, ("player", "game")).main.groups()
-    priors, usual = game_priors(found, groups), {one.player: one.elo.mean for one in ratings.players}
+    priors, usual = game_priors(found, groups), {one.player: one.by_moves for one in ratings.players}
     elos = {key: found.asked.elo.posterior(groups[key], prior) for key, prior in priors.items()}
     ranks: dict[str, list[float]] = {}
     for (name, _), elo in elos.items():
