@@ -24,7 +24,7 @@ DEMO_NOTES = (
     "Opening moves are compared with what people play now: the gambits of 1851 look weaker than they were.",
     "The club players are simulated, with the Elo in their names: no private person's games are bundled. "
     "They choose as the model takes people of that Elo to choose, so they show that the method finds what was put in, "
-    "not that people are so. They are rated without an engine; the seed was fixed before any game was seen.",
+    "not that people are so. They are rated without an engine, from games (seed 1) against equals.",
     "One game carries little information, as the intervals show.",
 )
 _ENOUGH = 100  # moves of somebody whose shares can be drawn
