@@ -18,6 +18,8 @@ for types only; a folder with its own subfolders makes no knot, two of its subfo
 `dict[str, Any]` and `Mapping[str, Any]`. Frame is blanks, comments, docstrings, imports, decorators and the signatures
 of functions; substance is every other line.
 
+Lines of src are those outside web/library, a room that is newer than the review and has a limit of its own.
+
 The column "before" has what this script measured at the time of the review of the house.
 """
 
@@ -68,6 +70,7 @@ class Shape:
 
     any_dicts: int
     lines: int
+    own_games: int
     files: int
     frame: float
 
@@ -108,6 +111,7 @@ TARGETS: dict[str, tuple[float, float | None]] = {
     "knots of folders": (3, 0),
     "Any-dicts": (637, 150),
     "lines of src": (55942, 48000),
+    "lines of web/library": (1900, None),
     "files of src": (442, 230),
     "lines of frame per line of substance": (0.96, 0.8),
     "first-level commands": (28, 22),
@@ -129,6 +133,7 @@ def measurements(source: Path) -> dict[str, float]:
         "knots of folders": len(folder_knots(source)),
         "Any-dicts": shape.any_dicts,
         "lines of src": shape.lines,
+        "lines of web/library": shape.own_games,
         "files of src": shape.files,
         "lines of frame per line of substance": shape.frame,
         "first-level commands": len(first_level_commands(source)),
@@ -184,10 +189,12 @@ def folder_knots(source: Path) -> list[list[str]]:
 
 def shape_of(source: Path) -> Shape:
     """Return what the Python files add up to."""
-    texts = [file.read_text(encoding="utf-8") for file in _modules(source).values()]
+    files = _modules(source)
+    texts = [file.read_text(encoding="utf-8") for file in files.values()]
     lines, frame = sum(len(text.splitlines()) for text in texts), sum(map(_frame_lines, texts))
+    own_games = sum(len(text.splitlines()) for name, text in zip(files, texts, strict=True) if ".web.library" in name)
     any_dicts = sum(len(re.findall(r"\b(?:dict|Mapping)\[str, Any\]", text)) for text in texts)
-    return Shape(any_dicts, lines, len(texts), round(frame / (lines - frame), 2))
+    return Shape(any_dicts, lines - own_games, own_games, len(texts), round(frame / (lines - frame), 2))
 
 
 def _path(source: Path) -> dict[str, str]:

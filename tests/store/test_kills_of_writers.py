@@ -22,8 +22,8 @@ from skilloscope.chess.analysis.files import damaged_answers, read_export
 from skilloscope.inputs.bundled import analyses_file
 from skilloscope.ratings.periods.saved import load_ratings
 from skilloscope.store import Store
-from skilloscope.web.library import Libraries
-from skilloscope.web.records import GameText
+from skilloscope.web.library.players import Libraries
+from skilloscope.web.library.records import GameText
 
 FORKS = """
 import os, sys, time
@@ -97,8 +97,8 @@ def work(number):
 
 
 LIBRARY = """
-from skilloscope.web.library import Libraries
-from skilloscope.web.records import GameText
+from skilloscope.web.library.players import Libraries
+from skilloscope.web.library.records import GameText
 def work(number):
     libraries = Libraries(folder / "library.sqlite")
     libraries.opened("visitor").put(*(GameText(f"{number}-{at}", "1. e4 *" * 300) for at in range(20)))

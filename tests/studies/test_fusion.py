@@ -56,7 +56,7 @@ def test_results_against_rated_opponents_count_by_default_and_the_moves_alone_ar
     assert "moves" not in byrne.methods
     assert found.fusion.opponents_known_by == {"header": 1, "moves": 0, "population": 0}
     (sheet,) = found.tables()
-    assert {"moves alone", "score"} <= set(sheet.columns)
+    assert {"without results", "score"} <= set(sheet.columns)
 
 
 def test_the_own_rating_is_never_used_and_without_ratings_or_result_the_moves_count_alone(ratings):
@@ -132,7 +132,7 @@ def test_the_command_shows_moves_results_and_both():
     assert report["players"][0]["results"] == {"games": 1, "score": 1.0, "opponents": pytest.approx(2200, abs=400)}
     assert set(report["players"][0]["methods"]) == {"human", "moves", "results"}
     (sheet,) = fused(GAMES).tables()
-    assert {"moves alone", "score"} <= set(sheet.columns)
+    assert {"without results", "score"} <= set(sheet.columns)
     assert any("results of 1 game count" in note for note in sheet.notes)
     agent = CliRunner().invoke(app, ["rate", str(GAMES), "--method", "agent", "--with-results", str(GAMES)])
     assert "--with-results" in agent.stderr

@@ -14,9 +14,10 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from skilloscope.web import app, safety, sparring
+from skilloscope.web import app, safety
 from skilloscope.web.app import ServeOptions, create_app, serving
 from skilloscope.web.jobs import Jobs
+from skilloscope.web.library import sparring
 from skilloscope.web.safety import COOKIE, SESSION, Safety
 from web.conftest import Filled, wait_for
 

@@ -27,8 +27,8 @@ from skilloscope.web import jobs as queue
 from skilloscope.web import workers
 from skilloscope.web.app import create_app
 from skilloscope.web.jobs import DAY, Jobs, JobTask
-from skilloscope.web.library import Libraries, Library
-from skilloscope.web.records import GameText, Player
+from skilloscope.web.library.players import Libraries, Library
+from skilloscope.web.library.records import GameText, Player
 from skilloscope.web.safety import Safety, kept_secret
 from skilloscope.web.uploads import add_upload
 from skilloscope.web.workers import Workers

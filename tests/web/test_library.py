@@ -14,9 +14,9 @@ import pytest
 
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.core.errors import InputError
-from skilloscope.web.kept_games import Kept, exported, keep_games, person_of
-from skilloscope.web.library import Libraries, Library
-from skilloscope.web.records import GameText, KeptGame, Mistake, Player, Snapshot, side_of
+from skilloscope.web.library.kept_games import Kept, exported, keep_games, person_of
+from skilloscope.web.library.players import Libraries, Library
+from skilloscope.web.library.records import GameText, KeptGame, Mistake, Player, Snapshot, side_of
 from skilloscope.web.uploads import NamedBytes
 from web.conftest import ITALIAN, SLAV, pgn
 

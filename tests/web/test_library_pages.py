@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from online_sites import Site, online_sites
 from skilloscope.web.app import create_app
 from skilloscope.web.jobs import Job, Jobs
-from skilloscope.web.library import Libraries
+from skilloscope.web.library.players import Libraries
 from skilloscope.web.safety import Safety
 from web.conftest import HOSTILE, ITALIAN, SLAV, do, pgn
 
@@ -190,7 +190,7 @@ def test_an_import_that_is_begun_again_goes_on_from_what_was_kept(server, site):
     options = {"effort": "instant", "keep": True, "account": "lichess:Ann", "most": 30, "since": ""}
     visitor = "a visitor of the tests"
     Libraries(server.folder / "web" / "library.sqlite").opened(visitor)
-    from skilloscope.inputs.online import Fetching
+    from skilloscope.web.library.accounts import Fetching
     from skilloscope.web.safe_fetch import checked_opener
 
     job = server.jobs.add("games", "lichess:Ann", [], owner=visitor, lane="live", options=options)

@@ -29,7 +29,7 @@ def pages(served: str, browser: Any, job: str) -> Iterator[Pages]:
     tab.set_default_timeout(300_000)
     found = {"empty": served, "nowhere": f"{served}/jobs/nowhere", "login": f"{served}/login", "ratings": job}
     found |= {name: f"{served}/{name}" for name in ("results", "decisions", "live", "library")}
-    found |= {name: f"{served}/{name}" for name in ("play", "guess")}
+    found |= {name: f"{served}/{name}" for name in ("play", "guess", "train")}
     found |= {part: f"{job}/{part}" for part in ("event", "compare", "players/1", "players/4", "games/1", "games/5")}
     for name, text, path in (("leaderboard", RESULTS, "/results"), ("deciders", DECISIONS, "/decisions")):
         upload(tab, served, text, path=path)

@@ -14,7 +14,7 @@ import chess.pgn
 import pytest
 
 from skilloscope.core.table_files import safe_text
-from skilloscope.web.sharing import annotated_pgn
+from skilloscope.web.library.sharing import annotated_pgn
 from web.conftest import HOSTILE, Filled
 
 

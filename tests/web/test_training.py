@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 
 from skilloscope.chess.human.model import human
 from skilloscope.core.errors import EngineError
-from skilloscope.web import sparring, training
 from skilloscope.web.jobs import DAY
-from skilloscope.web.library import Library
-from skilloscope.web.records import BOXES, Drill, Mistake, Player
-from skilloscope.web.training import MOST, due_first
+from skilloscope.web.library import sparring, training
+from skilloscope.web.library.players import Library
+from skilloscope.web.library.records import BOXES, Drill, Mistake, Player
+from skilloscope.web.library.training import MOST, due_first
 from web.conftest import Filled
 from web.test_looks import serious
 

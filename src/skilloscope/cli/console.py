@@ -92,6 +92,8 @@ def exit_code(tally: Tally, good: int | None = None, *, strict: bool | None = No
     Null moves, and a few games or rows at fault among so many good ones, are named and noted, and no failure; unless
     `strict`, where None means that nobody was asked.
     """
+    if not tally.faults:
+        return 0
     faults, few = [one for one in tally.faults if one.reason != "null move"], ("game ", "row ")
     if not faults or strict or not all(one.place.startswith(few) for one in faults):
         return int(bool(faults))

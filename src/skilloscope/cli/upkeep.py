@@ -172,7 +172,7 @@ def export(
     as_json: Json = False,
 ) -> int:
     """Export games as a table: headers, opening, speed and moves; duplicates are left out. Or fetch an account's."""
-    from skilloscope.inputs.online import fetch_to, is_account
+    from skilloscope.web.library.accounts import fetch_to, is_account
 
     if accounts := [str(file) for file in files if is_account(str(file))]:
         from skilloscope.web.safe_fetch import checked_opener
@@ -225,7 +225,7 @@ def cache_check(
     """Check the files of the store for damage: answers of engines, what people play, web jobs."""
     from skilloscope.chess.analysis.files import damaged_answers
     from skilloscope.web.jobs import Jobs
-    from skilloscope.web.library import Libraries
+    from skilloscope.web.library.players import Libraries
 
     tally, path = Tally(), _store_path(store)
     with Store(path, read_only=not mend) as shelf:

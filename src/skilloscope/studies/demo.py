@@ -70,7 +70,7 @@ class DemoRatings(Study):
             Column("", lambda one: self.known_as.get(one.player, ""), label=True),
             Column(f"Elo ({100 * self.ratings.basis.mass:g} % interval)", lambda one: str(one.estimate)),
             Column("true Elo", lambda one: number(self.truth.get(one.player), 0)),
-            Column("moves alone", lambda one: str(one.methods.get("moves", "–"))),
+            Column("without results", lambda one: str(one.methods.get("moves", "–"))),
             Column("games", lambda one: f"{one.games:,}"),
             Column("moves", lambda one: f"{one.decisions:,}"),
             Column("move match", lambda one: one.statistics.cells(one.judged)[0]),

@@ -194,7 +194,7 @@ class EloRatings(Study):
         several += ["moves"] if self.fusion else []
 
         def method(name: str) -> Column[EloRating]:
-            heading = "moves alone" if name == "moves" else name
+            heading = "without results" if name == "moves" else name
             return Column(heading, lambda one: str(one.methods.get(name, "–")))
 
         bare: Column[EloRating] = Column("without prior", lambda one: number(one.without_prior, 0))

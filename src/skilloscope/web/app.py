@@ -22,9 +22,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skilloscope.__about__ import __version__
 from skilloscope.core.errors import InputError, SkilloscopeError, StoreError
-from skilloscope.web import api, library_pages, pages, sharing, sparring, training
+from skilloscope.web import api, pages
 from skilloscope.web.jobs import KEEP_DAYS, Jobs, shown_text
-from skilloscope.web.library import Libraries
+from skilloscope.web.library import pages as library_pages
+from skilloscope.web.library import sharing, sparring, training
+from skilloscope.web.library.players import Libraries
 from skilloscope.web.safety import LOOPBACK, Guard, Safety, allowed_hosts, host_name, kept_secret
 from skilloscope.web.workers import Workers
 

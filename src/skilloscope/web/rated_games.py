@@ -49,8 +49,8 @@ from skilloscope.studies.game import CHECKED, GameStudy, game_people, game_study
 from skilloscope.studies.report.event import event_of
 from skilloscope.studies.report.player import PlayerReport, costs_of, player_of
 from skilloscope.web.jobs import JobTask, Json
-from skilloscope.web.kept_games import person_of
-from skilloscope.web.library_job import LibraryWork
+from skilloscope.web.library.kept_games import person_of
+from skilloscope.web.library.work import LibraryWork
 from skilloscope.web.uploads import PASTED, NamedBytes, pasted_games
 
 SHARES = (0.1, 0.3, 0.6, 1.0)  # after which shares of the games the engine's answers so far are used in the ratings

@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Sequence
 
 from skilloscope.core.errors import InputError
-from skilloscope.inputs.online import Fetching
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.web.jobs import BusyError, Job, Jobs, Json
+from skilloscope.web.library.accounts import Fetching
 
 KINDS = ("games", "results", "decisions")
 EFFORTS = ("instant", "quick", "full")

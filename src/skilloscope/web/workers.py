@@ -34,7 +34,7 @@ _MAIN = "import sys; from skilloscope.web.workers import work_in_lane; work_in_l
 def work_of_job(job: Job) -> Callable[[JobTask], None]:
     """Return the function that does a job's work in its lane."""
     if job.kind == "games" and job.lane == "live":
-        from skilloscope.web.import_job import import_job
+        from skilloscope.web.library.import_job import import_job
 
         return import_job
     if job.kind == "games":

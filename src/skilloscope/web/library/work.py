@@ -21,11 +21,11 @@ from skilloscope.inputs.costs import DECIDED, MARKS
 from skilloscope.inputs.pipeline import AnalysedGames
 from skilloscope.report.study import json_fields
 from skilloscope.studies.game import GameStudy
-from skilloscope.studies.progress import PlayerProgress, habits, progress_of, three_sentences
 from skilloscope.web.jobs import JobTask
-from skilloscope.web.kept_games import Kept, keep_games
-from skilloscope.web.library import Libraries, Library
-from skilloscope.web.records import KeptGame, Mistake, Player, PlayerStudy, Review, Snapshot, now, side_of
+from skilloscope.web.library.kept_games import Kept, keep_games
+from skilloscope.web.library.players import Libraries, Library
+from skilloscope.web.library.progress import PlayerProgress, habits, progress_of, three_sentences
+from skilloscope.web.library.records import KeptGame, Mistake, Player, PlayerStudy, Review, Snapshot, now, side_of
 from skilloscope.web.uploads import NamedBytes
 
 PARTS = {"full board": "with most pieces on the board", "middlegame": "in the middlegame", "endgame": "in the endgame"}

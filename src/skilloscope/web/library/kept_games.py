@@ -22,8 +22,8 @@ from skilloscope.chess.pgn.text import RawGame, split_games
 from skilloscope.core.errors import InputError
 from skilloscope.core.files import as_text
 from skilloscope.core.text import json_text
-from skilloscope.web.library import KINDS, MOST_GAMES, Library
-from skilloscope.web.records import GameText, KeptGame, Player, letters, side_of
+from skilloscope.web.library.players import KINDS, MOST_GAMES, Library
+from skilloscope.web.library.records import GameText, KeptGame, Player, letters, side_of
 
 PERSONAL_SHARE, PERSONAL_GAMES = 0.8, 3
 """An upload is a person's own when so large a share of its games, and so many, are that person's."""

@@ -13,14 +13,14 @@ from starlette.responses import RedirectResponse, Response
 
 from skilloscope.core.errors import InputError
 from skilloscope.core.text import visible
-from skilloscope.inputs.online import MOST_GAMES, TITLES
 from skilloscope.inputs.pipeline import engine_found
 from skilloscope.web.api import Number, jobs_of
 from skilloscope.web.jobs import Json
-from skilloscope.web.kept_games import exported
-from skilloscope.web.library import Libraries, Library
+from skilloscope.web.library.accounts import MOST_GAMES, TITLES
+from skilloscope.web.library.kept_games import exported
+from skilloscope.web.library.players import Libraries, Library
+from skilloscope.web.library.records import Import, Player, PlayerStudy, Snapshot, letters, side_of
 from skilloscope.web.pages import _page
-from skilloscope.web.records import Import, Player, PlayerStudy, Snapshot, letters, side_of
 from skilloscope.web.safety import COOKIE, check_token, cookie_text, form_of, visitor_of
 from skilloscope.web.uploads import EFFORTS, add_import, add_upload
 

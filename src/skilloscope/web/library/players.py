@@ -31,7 +31,7 @@ from typing import TypeVar
 from skilloscope.core.errors import InputError, StoreError
 from skilloscope.core.text import json_text, typed
 from skilloscope.web.jobs import NotFoundError
-from skilloscope.web.records import (
+from skilloscope.web.library.records import (
     Drill,
     GameText,
     Import,

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 
 from skilloscope.core.errors import InputError
-from skilloscope.inputs.online import Fetching, started
 from skilloscope.web.jobs import JobTask
-from skilloscope.web.library import Libraries
-from skilloscope.web.records import Import
+from skilloscope.web.library.accounts import Fetching, started
+from skilloscope.web.library.players import Libraries
+from skilloscope.web.library.records import Import
 from skilloscope.web.safe_fetch import checked_opener
 
 _EVERY = 3.0  # seconds between two times that the games so far are kept

@@ -24,9 +24,9 @@ from skilloscope.report.table import percent, share
 from skilloscope.web import api
 from skilloscope.web.api import AJob, Number, jobs_of
 from skilloscope.web.jobs import Json, NotFoundError
+from skilloscope.web.library.sparring import a_turn
 from skilloscope.web.pages import rendered
 from skilloscope.web.safety import check_token
-from skilloscope.web.sparring import a_turn
 
 DIAGRAMS = 6
 MARKS = {"?!": chess.pgn.NAG_DUBIOUS_MOVE, "?": chess.pgn.NAG_MISTAKE, "??": chess.pgn.NAG_BLUNDER,

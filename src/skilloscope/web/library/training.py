@@ -7,7 +7,7 @@ puzzles that are due; of a library it is kept when each is due again (see `Drill
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
@@ -15,9 +15,9 @@ from starlette.responses import Response
 from skilloscope.web import api
 from skilloscope.web.api import MaybeNumber, Queue
 from skilloscope.web.jobs import DAY, Jobs, Json, NotFoundError
-from skilloscope.web.library_pages import ALibrary
+from skilloscope.web.library.pages import ALibrary
+from skilloscope.web.library.records import Drill, KeptGame, Mistake
 from skilloscope.web.pages import _page
-from skilloscope.web.records import Drill, KeptGame, Mistake
 from skilloscope.web.safety import check_token
 
 MOST = 10
@@ -92,7 +92,7 @@ def _of_job(jobs: Jobs, name: str, player: int) -> Json:
     return {"player": player, "players": rows, "job": name, **shown}
 
 
-def _puzzle(one: Mistake, game: KeptGame | None) -> dict[str, Any]:
+def _puzzle(one: Mistake, game: KeptGame | None) -> Json:
     """Return a mistake of a library as a page shows it."""
     names = "name fen side played best best_san line chances chances_after"
     about = {key: getattr(game, key, None) for key in ("white", "black", "date")}

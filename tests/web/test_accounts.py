@@ -14,9 +14,9 @@ from online_sites import Site, game, online_sites
 from skilloscope.chess.pgn.games import read_games
 from skilloscope.cli.app import app
 from skilloscope.core.errors import InputError
-from skilloscope.inputs import online
-from skilloscope.inputs.online import Fetching, is_account, started
 from skilloscope.web import safe_fetch
+from skilloscope.web.library import accounts as online
+from skilloscope.web.library.accounts import Fetching, is_account, started
 from skilloscope.web.safe_fetch import checked_opener
 
 ACCOUNTS = ("lichess:Ann", "chesscom:Ann")
