@@ -85,9 +85,11 @@ def test_values_are_the_movers_and_whites_stand_beside_them():
     assert (moves[20]["value_cp"], moves[20]["gain_cp"]) == (-109, -137)
 
 
-# An engine also says what was better, and searches costly moves deeper to confirm what they cost.
+# An engine also says what was better, and searches costly moves deeper to confirm what they cost. Elo on the axis uses
+# evaluations in comments, but none of an engine at another depth than the axis was fitted at.
 REVIEW = {"judge", "checked", "better", "better_uci", "line", "reply", "found_by"}
 REVIEW |= {"cost", "chances", "chances_after", "mark", "pawns_lost", "accuracy", "inaccuracies", "mistakes", "blunders"}
+REVIEW |= {"axis_elo", "axis_low", "axis_high"}
 
 
 @pytest.mark.parametrize("name", ["fake", "real"])
@@ -223,7 +225,7 @@ def test_after_every_move_there_is_an_interval_a_score_between_the_players_and_a
     last = found["moves"][-1]["white_against_black"]
     assert last == found["white_against_black"]
     assert last["low"] < last["elo_difference"] < last["high"]
-    rated = json.loads(run("rate", CENTURY, "--effort", "instant", "--json").stdout)["players"]
+    rated = json.loads(run("rate", CENTURY, "--effort", "evaluations", "--json").stdout)["players"]
     wanted = {row["player"]: row["elo"] for row in rated}
     assert {row["player"]: row["axis_elo"] for row in found["players"]} == pytest.approx(wanted)
     narrow = report("game", CENTURY, "--level", 0.5)["players"][0]
@@ -301,7 +303,7 @@ class TestPeople:
 
     def test_without_onnxruntime_the_rest_is_there_and_one_line_says_so(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "onnxruntime", None)
-        monkeypatch.setattr("skilloscope.studies.game.human", lambda: Human(Network(b"", {})))
+        monkeypatch.setattr("skilloscope.inputs.request.human", lambda pool: Human(Network(b"", {})))
         found = report("game", CENTURY)
         assert "onnxruntime" in found["human"]["problem"]
         assert found["moves"][0]["probability"] is None

@@ -65,6 +65,7 @@ def test_the_first_demo_compiles_the_human_model_and_the_curves_and_each_functio
     assert {module.removeprefix("skilloscope.") for module, _ in found} == {
         "chess.boards",
         "chess.human.model",
+        "chess.pgn.positions",
         "chess.rules",
         "models.kernels.choices",
     }

@@ -142,7 +142,7 @@ def test_live_games_move_before_the_eye(page, served):
         page.fill("#address", address)
         page.click("button.go")
         page.wait_for_selector(".boards .card")
-        expect(page.locator(".card .side strong").first).to_have_text(re.compile(r"\d{4}"))
+        expect(page.locator(".card .form strong").first).to_have_text(re.compile(r"\d{4}"))
         before = page.locator(".card img").get_attribute("src")
         feed.moves = ITALIAN[:120]
         expect(page.locator(".card img")).not_to_have_attribute("src", before)

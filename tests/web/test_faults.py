@@ -87,7 +87,7 @@ def test_a_full_disk_is_no_fault_of_the_job(small: SmallDisk, tmp_path: Path):
 
 
 def test_a_locked_queue_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(queue, "_WAIT", 0.05)
+    monkeypatch.setattr("skilloscope.web.sqlite_file._WAIT", 0.05)
     jobs = Jobs(tmp_path / "jobs.sqlite")
     client = Filled(create_app(jobs, Safety(b"x")), jobs, None, {}).client()  # type: ignore[arg-type]
     with locked(jobs.path):
@@ -104,7 +104,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def test_a_worker_that_dies_while_the_queue_is_locked_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(queue, "_WAIT", 0.05)
+    monkeypatch.setattr("skilloscope.web.sqlite_file._WAIT", 0.05)
     monkeypatch.setattr(workers, "LANES", ("engine",))
     jobs = Jobs(tmp_path / "jobs.sqlite")
     lanes = Workers(jobs, str(tmp_path))

@@ -286,7 +286,7 @@ def profile(
     >>> study = sk.profile(sk.demo_games(), "Fischer", effort="instant")
     >>> year = study.players[0].periods[0]
     >>> print(year.period, round(year.posterior.mean))
-    1956 2047
+    1956 2056
     """
     names = [player] if isinstance(player, str) else list(player)
     if isinstance(what, Decisions) or is_frame(what):

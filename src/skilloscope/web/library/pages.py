@@ -6,6 +6,7 @@ A view is the dict of one page, as in api.py. What changes anything is a form, o
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -190,7 +191,7 @@ async def keep_player(request: Request) -> Response:
 
     def keep() -> str:
         job = jobs[str(form.get("job", ""))[:64]]
-        libraries_of(request).opened(visitor).add_player(str(form.get("name", ""))[:200])
+        libraries_of(request).opened(visitor).add_player(unquote(str(form.get("name", ""))[:600])[:200])
         options = {"effort": str(job.options.get("effort", "instant")), "keep": True}
         return f"/jobs/{add_upload(jobs, 'games', jobs.inputs(job.id), owner=visitor, options=options).id}"
 
