@@ -16,7 +16,7 @@ declares a dataclass with a `kind` and a `name`, and uses `put`, `records` and `
     drill     00001/KEY/023       how often it was solved since, and when it is due again (see training.py)
     review    00001/KEY           how many moves and mistakes were in each part of the play, in a reviewed game
     snapshot  00001/JOB/POOL      the Elo of a player after an upload
-    study     00001               what the player's page shows (see library_job.py)
+    study     00001               what the player's page shows (see work.py)
     import    lichess:NAME        up to when the games of an account were fetched
 """
 

@@ -171,7 +171,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class PlayerStudy:
-    """What the page of a player shows, as JSON (see library_job.py)."""
+    """What the page of a player shows, as JSON (see work.py)."""
 
     player: int
     at: str
